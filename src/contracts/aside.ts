@@ -1,8 +1,9 @@
 import type { Usage } from "./model.ts";
 
-/** What somebody is given who asks a model beside the conversation: for a shorter text, for a summary. */
+/** What a compressor or a summariser is given for asking a model beside the conversation. */
 export interface Aside {
+  /** Aborts when the answer is no longer wanted. */
   readonly signal: AbortSignal;
-  /** Hears what asking has used so far, as often as it is told: it is spent, also when nothing comes of it. */
+  /** Report the usage so far, as often as the model does. It counts as spent, even if nothing comes of the question. */
   readonly used: (usage: Usage, model: string) => void;
 }

@@ -1,33 +1,44 @@
 import type { BlobName } from "../records/ids.ts";
 import type { BlobRef } from "../records/kinds.ts";
 
+/** Bytes. */
 export type Bytes = Uint8Array;
+/** Bytes at once, or piece by piece. */
 export type ByteSource = Bytes | Iterable<Bytes> | AsyncIterable<Bytes>;
 
+/** A range of bytes, counted from 0. */
 export interface ByteRange {
+  /** Inclusive. */
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
 }
 
-/** Content by name. The name says what the bytes are, so the same content is kept once and an altered byte is noticed. */
+/** Keeps content under its digest: the same content is kept once, and a changed byte is noticed. */
 export interface BlobStore {
-  /** The folder it lies in, when it lies in one, as a whole path: a workspace that holds it leaves it out. */
+  /** The absolute path of the folder that the content lies in, if any. A workspace that contains it leaves it out. */
   readonly place?: string;
-  /** Resolves when the content and its name survive what the store's durability class promises. */
+  /** Resolves when the content and its name are as durable as the store promises. */
   put(source: ByteSource, signal?: AbortSignal): Promise<BlobRef>;
-  /** Yields proven bytes only: BLOB_CORRUPT or BLOB_MISSING instead of anything else. Memory stays bounded by one chunk. */
+  /** Yields only proven bytes, else throws BLOB_CORRUPT or BLOB_MISSING. Holds no more than one chunk in memory. */
   get(name: BlobName, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Bytes>;
-  /** The names kept, in no order; with `before`, only those last put before that wall time in milliseconds. */
+  /** Lists what is kept, in no order. With `before`, only what was last put before that wall time in milliseconds. */
   list(before?: number): AsyncIterable<BlobRef>;
-  /** Synchronous: a commit asks it inside its transaction, so that a sweep cannot slip between the answer and the row. */
+  /**
+   * Whether the content is there. Synchronous: a commit asks inside its transaction, so no sweep can come in between.
+   */
   holds(name: BlobName): boolean;
-  /** How many bytes some content has, without reading it; undefined when it is not there. Synchronous, like `holds`. */
+  /**
+   * The size of some content in bytes, without reading it; undefined when it is not there. Synchronous, like `holds`.
+   */
   readonly sizeOf?: (name: BlobName) => number | undefined;
-  /** When some content was last put, in milliseconds of wall time; undefined when it is not there. Synchronous, like `holds`. */
+  /**
+   * The wall time, in milliseconds, at which content was last put; undefined if it is not there. Synchronous, like
+   * `holds`.
+   */
   readonly lastPut?: (name: BlobName) => number | undefined;
-  /** Synchronous, for a sweep inside its transaction. Answers the bytes freed; 0 when there was nothing. */
+  /** Removes content and returns how many bytes that freed, or 0. Synchronous, for a sweep inside its transaction. */
   remove(name: BlobName): number;
-  /** Removes leftovers of puts that began before that wall time and never ended. Answers the bytes freed. */
+  /** Removes what puts that began before that wall time left unfinished. Returns how many bytes that freed. */
   sweepTemps(before: number): Promise<number>;
 }

@@ -1,31 +1,34 @@
 import type { Json } from "../base/json.ts";
 
-/** Runs programs that a model wrote, in a world that holds nothing but what its host answers. */
+/** Runs programs that a model wrote, in a world that contains nothing but what its host answers. */
 export interface CodeRunner {
-  /** For people: `quickjs`. */
+  /** A name for people, such as `quickjs`. */
   readonly name: string;
-  /** Never throws for what the program does: a throw, a limit and an abort are results. */
+  /** Runs a program. Whatever the program does is a result: it never throws for a throw, a limit or an abort. */
   run(program: string, host: CodeHost, signal: AbortSignal): Promise<CodeResult>;
 }
 
-/** What a program may know and ask. Everything crosses as JSON. */
+/** What a program may know and ask. Everything is passed as JSON. */
 export interface CodeHost {
-  /** What `Date.now()` says, all the while, and what `Math.random()` is drawn from. */
+  /** What `Date.now()` returns throughout the program. */
   readonly now: number;
+  /** What `Math.random()` is seeded with. */
   readonly seed: string;
   /** How many records `context.conversation_history` has. */
   readonly records: number;
-  /** Tools that it may call, by name. */
+  /** Names of the tools that it may call. */
   readonly tools: readonly string[];
-  /** Slices that it may read, by name. */
+  /** Names of the slices that it may read. */
   readonly slices: readonly string[];
-  /** What it finds as `input`. */
+  /** The value of the program's variable `input`. */
   readonly input: Json;
+  /** Answers a question of the program. */
   answer(question: CodeQuestion): Promise<CodeAnswer>;
 }
 
+/** What a program asks its host. */
 export type CodeQuestion =
-  /** Records from the first on, up to, and without, the second: at least one, and fewer than asked for when they are large. */
+  /** Records `from` to `to`, `to` excluded. At least one is answered, and fewer than asked for when they are large. */
   | { readonly kind: "records"; readonly from: number; readonly to: number }
   /** What a call returned, by the reference in its record. */
   | { readonly kind: "content"; readonly seq: number }
@@ -37,7 +40,7 @@ export type CodeQuestion =
 
 export type CodeAnswer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
 
-/** How a program ended that did not end well. */
+/** Why a program did not end well. */
 export type CodeFault =
   | "threw"
   | "syntax"
@@ -48,23 +51,29 @@ export type CodeFault =
   | "aborted"
   | "broken";
 
-/** What a program's text says of how it reads the history. Told, never relied on. */
+/** How a program reads the history, judged by its text. Reported, never relied on. */
 export interface HistoryUse {
+  /** Whether it reads the history at all. */
   readonly detected: boolean;
-  /** Ways of asking: filter, map, slice, count, group, find, reduce, sort, walk, index, copy, join. */
+  /** How it reads: filter, map, slice, count, group, find, reduce, sort, walk, index, copy, join. */
   readonly patterns: readonly string[];
-  /** Of a text that does not parse only its words are known; without a parser, not even these; `nothing`: it was not looked at. */
+  /**
+   * How it was judged: parsed; by its words, when it does not parse; by its plain text, without a parser; or not at
+   * all.
+   */
   readonly by: "parser" | "words" | "text" | "nothing";
 }
 
+/** What was seen of a program while it ran. */
 export interface CodeSeen {
-  /** What it printed, the first lines of it. */
+  /** The first lines that it printed. */
   readonly log: readonly string[];
-  /** How many records it looked at. */
+  /** How many records it read. */
   readonly recordsRead: number;
   readonly historyUse: HistoryUse;
 }
 
+/** How a program ended: with a value, or with a fault. */
 export type CodeResult =
   | (CodeSeen & { readonly ok: true; readonly value: Json })
   | (CodeSeen & { readonly ok: false; readonly fault: CodeFault; readonly message: string });

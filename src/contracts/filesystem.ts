@@ -2,95 +2,110 @@ import type { HoldfastError } from "../base/errors.ts";
 import type { BlobName } from "../records/ids.ts";
 import type { ByteRange, Bytes, ByteSource } from "./blob-store.ts";
 
-/** `other` is what is neither: a pipe, a socket, a device. It is told, and nothing else can be done with it. */
+/** `other`: a pipe, a socket, a device. It is listed, and nothing else can be done with it. */
 export type FileKind = "file" | "folder" | "link" | "other";
 
+/** One entry of a folder. */
 export interface FileEntry {
   readonly name: string;
   readonly kind: FileKind;
 }
 
+/** What is known of a path. */
 export type FileStat =
   | {
       readonly kind: "file";
       readonly size: number;
-      /** Permission bits. Who may read a secret is part of what was written. */
+      /** Permission bits. */
       readonly mode: number;
-      /** What the file holds, by name: equal digests, equal bytes. */
+      /** The digest of its content: equal digests mean equal bytes. */
       readonly digest: BlobName;
     }
   | { readonly kind: "folder" }
   | { readonly kind: "link"; readonly target: string }
   | { readonly kind: "other" };
 
-/** One replacement. A text must occur exactly once unless `all` is set; a pattern replaces what it matches. */
+/** One replacement in a text file. */
 export interface FileEdit {
+  /** A text, which must occur exactly once unless `all` is set; or a pattern, whose matches are replaced. */
   readonly find: string | RegExp;
   readonly replace: string;
+  /** Replaces every occurrence of the text. Default false. */
   readonly all?: boolean;
 }
 
+/** Options of `glob`. */
 export interface GlobOptions {
-  /** Where to begin; patterns are relative to it. */
+  /** The folder to search; patterns are relative to it. Default: the root. */
   readonly path?: string;
-  /** Paths and folders that are passed over, as patterns: `["node_modules", "dist/**"]`. */
+  /** Patterns of paths and folders to skip: `["node_modules", "dist/**"]`. */
   readonly exclude?: readonly string[];
-  /** Told of what may not be read, or is too large to be: the search goes on without it. */
+  /** Called with each path that may not be read or is too large. The search goes on without it. */
   readonly passedOver?: (path: string, why: HoldfastError) => void;
 }
 
+/** Options of `grep`. */
 export interface GrepOptions extends GlobOptions {
-  /** Only files that match. Default: all. */
+  /** Searches only files whose path matches. Default: all. */
   readonly glob?: string;
-  /** Ends after so many matches. */
+  /** Stops after this many matches. */
   readonly limit?: number;
 }
 
+/** A line that `grep` found. */
 export interface GrepMatch {
   readonly path: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
+  /** The text of the line. */
   readonly text: string;
 }
 
+/** How large a file may be. */
 export interface FileLimits {
-  /** Bytes that one file may have. More is refused, never cut. */
+  /** Bytes per file. A larger one is refused, never cut. */
   readonly file: number;
 }
 
 /**
- * Files below one root. Paths are relative, with `/` between names; `""` is the root. A path that would leave the root, by
- * its names or by a link, is refused as FILE_BAD_PATH on every operation, and `exists` answers false for it. Links are
- * followed on the way and by reading and writing; `stat`, `delete` and `move` take a link for what it is.
+ * Files below one root. Paths are relative, with `/` between names; `""` is the root. Every operation refuses a path
+ * that leaves the root, by its names or by a link, with FILE_BAD_PATH; `exists` returns false for it. Links are
+ * followed along the path, and by reading and writing. `stat`, `delete` and `move` work on the link itself.
  */
 export interface Filesystem {
   readonly limits: FileLimits;
+  /** Reads a whole file. */
   read(path: string): Promise<Bytes>;
-  /** Refuses what is not UTF-8: read with a replacement and written back, a file would be damaged. */
+  /** Reads a whole text file. Refuses one that is not UTF-8: written back, it would be damaged. */
   readText(path: string): Promise<string>;
-  /** Piece by piece, for what is too large to hold. */
+  /** Reads a file, or a range of it, piece by piece, for files too large for memory. */
   readStream(path: string, range?: ByteRange): AsyncIterable<Bytes>;
-  /** Makes the folders on the way, and replaces a file that is there, keeping its mode. */
+  /** Writes a file. Missing folders are made; an existing file is replaced and keeps its mode. */
   write(path: string, bytes: Bytes): Promise<void>;
+  /** Like `write`, for text. */
   writeText(path: string, text: string): Promise<void>;
+  /** Like `write`, piece by piece. */
   writeStream(path: string, source: ByteSource): Promise<void>;
-  /** All edits or none, each on what the ones before it left. Answers how many places changed. */
+  /** Makes all edits or none, each on the result of those before it. Returns how many places changed. */
   edit(path: string, edits: FileEdit | readonly FileEdit[]): Promise<number>;
+  /** Deletes a file, a link or a folder. A folder that is not empty needs `recursive`. */
   delete(path: string, options?: { readonly recursive?: boolean }): Promise<void>;
-  /** Refuses to replace what is there. */
+  /** Moves or renames. Refuses to replace anything. */
   move(from: string, to: string): Promise<void>;
-  /** In the order of names. */
+  /** Lists a folder, sorted by name. Default: the root. */
   list(path?: string): Promise<readonly FileEntry[]>;
-  /** Files and links whose path matches, in the order of a walk. `*` stays inside a name, `**` does not. */
+  /** Paths of files and links that match, in the order of a walk. `*` matches within a name, `**` across folders. */
   glob(pattern: string, options?: GlobOptions): Promise<readonly string[]>;
-  /** Lines that hold a text or match a pattern. Files that are not text are passed over. */
+  /** Lines that contain a text or match a pattern. Files that are not text are skipped. */
   grep(find: string | RegExp, options?: GrepOptions): AsyncIterable<GrepMatch>;
+  /** Whether there is anything at this path. */
   exists(path: string): Promise<boolean>;
+  /** What is at this path. A link is not followed. */
   stat(path: string): Promise<FileStat>;
-  /** A folder that is there already is no error. */
+  /** Makes a folder. It is no error if it exists. */
   mkdir(path: string): Promise<void>;
-  /** Permission bits of a file, 0 to 0o777. */
+  /** Sets a file's permission bits, 0 to 0o777. */
   chmod(path: string, mode: number): Promise<void>;
-  /** Makes a symbolic link at `path`. Refuses to replace, and refuses a target outside the root. */
+  /** Makes a symbolic link at `path`. Refuses to replace anything, and refuses a target outside the root. */
   link(path: string, target: string): Promise<void>;
 }

@@ -1,9 +1,10 @@
-/** A lock the operating system frees when its holder dies: no expiry, no clock, no false take-over. */
+/** A lock that the operating system frees when its holder dies: no expiry, no clock, no mistaken take-over. */
 export interface HeldLock extends AsyncDisposable {
   release(): Promise<void>;
 }
 
+/** Locks of the operating system. */
 export interface OsLocks {
-  /** The lock, or undefined when another holder is alive. Never waits. */
+  /** Takes the lock, or returns undefined when a living process holds it. Never waits. */
   tryAcquire(name: string): Promise<HeldLock | undefined>;
 }

@@ -2,144 +2,176 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { CallKind, Item, ToolCallId } from "../wire/item.ts";
 import type { WireProfile } from "../wire/profiles.ts";
 
-/** A model that can be asked. One question is one request: whoever asks decides whether to ask again. */
+/** A model that can be asked. One question is one request: the caller decides whether to ask again. */
 export interface Model {
-  /** `anthropic:claude-…`: for journals, telemetry and people. */
+  /** A name for journals, telemetry and people, such as `anthropic:claude-…`. */
   readonly name: string;
-  /** What its provider demands of a request, as data. Repair and project the history for it. */
+  /** What its provider demands of a request, as data. The history is repaired for it. */
   readonly profile: WireProfile;
+  /** What the model can do. */
   readonly can: ModelAbilities;
   /**
-   * Events as they arrive; the last one, and only the last, is `end` or `failed`. What the world does wrong is told in
-   * `failed`; thrown is only what the caller did wrong. Walking away from the events, or an abort, ends the request.
+   * Asks the model, and yields events as they arrive. Exactly one event, the last, is `end` or `failed`. Failures of
+   * the provider or the network are `failed` events; it throws only for mistakes of the caller. To end the request,
+   * stop iterating or abort.
    */
   ask(request: ModelRequest, options: AskOptions): AsyncIterable<ModelEvent>;
 }
 
+/** Options of `model.ask`. */
 export interface AskOptions {
+  /** Ends the request when it aborts. */
   readonly signal: AbortSignal;
   /**
-   * Sees what the written request offers, read back from its body, before anything is sent. When it throws, nothing is
-   * sent and `ask` throws the same.
+   * Called before anything is sent, with what the written request offers, read back from its body. If it throws,
+   * nothing is sent and `ask` throws the same error.
    */
   readonly inspect?: (sent: SentRequest) => void;
 }
 
-/** What a written request offers and demands, in our words. */
+/** What a written request offers and demands, independent of the provider's format. */
 export interface SentRequest {
   readonly tools: readonly ToolOffer[];
-  /** The one tool that it demands. */
+  /** The one tool that the request forces the model to call. */
   readonly toolChoice?: string;
-  /** Fields of a caller's own that carry words or tools. */
+  /** Names of the caller's own fields that could carry words or tools. */
   readonly foreign?: readonly string[];
-  /** Whether these words stand in it. Left out where nobody can tell. */
+  /** Whether the request contains these words. Absent when the adapter cannot say. */
   readonly says?: (words: string) => boolean;
 }
 
+/** What a model can do. */
 export interface ModelAbilities {
-  /** Answers arrive in pieces; otherwise whole, as one delta each. */
+  /** True when answers arrive in pieces. Otherwise they arrive whole, as one delta each. */
   readonly streams: boolean;
-  /** Its thoughts come back sealed and must be sent again as they were. */
+  /** True when its reasoning comes sealed and must be sent back unchanged. */
   readonly sealsReasoning: boolean;
-  /** How many places of a request can be marked as worth keeping; 0 where the provider finds them itself. */
+  /** How many places of a request can be marked for the provider's cache; 0 if the provider finds them itself. */
   readonly cacheMarks: number;
 }
 
+/** A question to a model. */
 export interface ModelRequest {
-  /** The history, repaired. Instructions are its `system` items. */
+  /** The history, repaired. Instructions are `system` items. */
   readonly items: readonly Item[];
+  /** The tools offered. Default: none. */
   readonly tools?: readonly ToolOffer[];
+  /** Whether the model may or must call a tool, or which one it must call. Default: the provider's. */
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string };
+  /** The most tokens that the answer may have. Default: the provider's, or the adapter's. */
   readonly maxOutputTokens?: number;
+  /** Sampling temperature, from 0. Default: the provider's. */
   readonly temperature?: number;
+  /** How much the model should reason. Default: the provider's. */
   readonly reasoning?: ReasoningEffort;
-  /** The first so many items will be the same in the next request: worth keeping in the provider's cache. */
+  /** How many items from the start will be the same in the next request, and so are worth caching. */
   readonly stableItems?: number;
 }
 
+/** How much a model should reason before it answers. */
 export type ReasoningEffort = "low" | "medium" | "high";
 
+/** A tool as a model is offered it. */
 export interface ToolOffer {
   readonly name: string;
   readonly description?: string;
-  /** JSON Schema of the arguments, an object. */
+  /** JSON Schema of the arguments; its type is object. */
   readonly input: JsonObject;
 }
 
+/** What arrives while a model answers. */
 export type ModelEvent =
   | { readonly kind: "text-delta"; readonly text: string }
   | { readonly kind: "reasoning-delta"; readonly text: string }
-  /** Calls are told apart by their place in the answer: an id may come late, come twice, or not at all. */
+  /**
+   * More of a call. Calls are told apart by `index`, their place in the answer: an id may come late, twice or never.
+   */
   | { readonly kind: "call-delta"; readonly index: number; readonly name?: string; readonly arguments: string }
   | { readonly kind: "usage"; readonly usage: Usage }
   | { readonly kind: "end"; readonly answer: Answer }
   | { readonly kind: "failed"; readonly failure: ModelFailure; readonly partial: PartialAnswer };
 
 /**
- * Why the model stopped. `refusal`: the model would not, and what it says is its answer. `content-filter`: something
- * beside the model withheld the answer, or what came after this point of it. `paused`: the provider wants the same
- * answer sent back to go on. `other`: see `stopText`.
+ * Why the model stopped. `refusal`: the model declined, and its words are the answer. `content-filter`: a filter, not
+ * the model, withheld the answer or the rest of it. `paused`: the provider goes on when the answer so far is sent back.
+ * `other`: see `stopText`.
  */
 export type StopReason = "stop" | "tool-calls" | "length" | "refusal" | "content-filter" | "paused" | "other";
 
-/** What was said before it broke off. Its calls are all marked partial: none of them runs, none is answered. */
+/**
+ * What a model said before its answer broke off. Its calls are all marked partial: none of them runs or gets an output.
+ */
 export interface PartialAnswer {
-  /** Each with its provider's original as `origin`, untouched: seals and unknown fields survive. */
+  /**
+   * What was said. Each item has the provider's original, untouched, as `origin`, so seals and unknown fields survive.
+   */
   readonly items: readonly Item[];
-  /** The provider's id of the answer. It is also the `step` of its items, unless an earlier answer had it. */
+  /** The provider's id of the answer. It is also the `step` of the items, unless an earlier answer had the same id. */
   readonly id?: string;
-  /** The model that answered, in the provider's words. */
+  /** The name of the model that answered, as the provider gives it. */
   readonly model?: string;
   readonly usage?: Usage;
-  /** What arrived and this version could not read, by type. */
+  /** Types of what arrived and could not be read by this version. */
   readonly unread: readonly string[];
 }
 
+/** A model's whole answer to one question. */
 export interface Answer extends PartialAnswer {
   readonly stop: StopReason;
-  /** The provider's own word for it. */
+  /** Why it stopped, in the provider's own word. */
   readonly stopText: string;
-  /** The calls that wait for an output, in the order of the answer. */
+  /** The calls to run, in the order of the answer. */
   readonly calls: readonly AskedCall[];
-  /** Calls that came under an id that was empty, or taken already: they go by a derived one from here on. */
+  /** Calls whose id was empty or already taken, and the id that each got instead. */
   readonly renamed: readonly RenamedCall[];
 }
 
+/** A call that a model asks for. */
 export interface AskedCall {
-  /** Place among the calls of the answer, as in `call-delta`. */
+  /** Its place among the calls of the answer, as in `call-delta`. */
   readonly index: number;
-  /** The id that joins it to its output in `items`. */
+  /** The id that links it to its output in `items`. */
   readonly callId: ToolCallId;
   readonly callKind: CallKind;
+  /** The name of the tool. */
   readonly name: string;
+  /** The arguments. */
   readonly input: AskedInput;
 }
 
 /**
- * Arguments as the model wrote them: what of them cannot be kept so is the kernel's to repair, and to tell. Those that are none
- * are kept as they came: the tool does not run, and the model is told why.
+ * Arguments as the model wrote them. `ok: false`: they are not JSON. Their text is kept as it came, the tool does not
+ * run, and the model reads why. Parsed values that cannot be kept exactly are repaired later, and the repair is
+ * reported.
  */
 export type AskedInput =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly text: string; readonly why: string };
 
+/** A call whose id was replaced. */
 export interface RenamedCall {
   readonly index: number;
   readonly from: string;
   readonly to: ToolCallId;
 }
 
-/** Tokens. `input` counts everything that was read, also from a cache. */
+/** What an answer used, in tokens. */
 export interface Usage {
+  /** Everything that was read, also from a cache. */
   readonly input: number;
+  /** Everything that was written. */
   readonly output: number;
+  /** How much of `input` was read from the provider's cache. */
   readonly cacheRead?: number;
+  /** How much of `input` was written to the provider's cache. */
   readonly cacheWrite?: number;
+  /** How much of `output` was reasoning. */
   readonly reasoning?: number;
-  /** How many times models read and wrote for this one answer, where it was more than once: `input` is no request's size then. */
+  /** How many samplings this answer took, if more than one. `input` is then not the size of one request. */
   readonly samplings?: number;
 }
 
+/** Why a question has no answer. */
 export type ModelFailureKind =
   | "aborted"
   | "rate-limited"
@@ -150,25 +182,27 @@ export type ModelFailureKind =
   | "unreachable"
   /** The answer broke off. */
   | "cut"
-  /** What came back is no answer that this version can read. */
+  /** This version cannot read what came back. */
   | "unreadable"
   | "too-long"
   | "refused-request"
   | "not-allowed";
 
+/** Why a question has no answer, and whether and when to ask again. */
 export interface ModelFailure {
   readonly kind: ModelFailureKind;
-  /** The provider's words; where nobody answered, where that was. */
+  /** The provider's words; if nobody answered, the address that did not. */
   readonly message: string;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** How long the provider asks to wait. */
+  /** How long the provider asks to wait, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** Whether the model may have seen the request, so that asking again costs again. */
+  /** Whether the model has seen the request, so that asking again costs again. */
   readonly reached: "no" | "maybe" | "yes";
+  /** The HTTP status. */
   readonly status?: number;
   /** The provider's own name of the error: `rate_limit_exceeded`, `overloaded_error`. */
   readonly code?: string;
-  /** For the provider's support. */
+  /** The id of the request, for the provider's support. */
   readonly requestId?: string;
 }

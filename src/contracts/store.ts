@@ -5,137 +5,163 @@ import type { BlobRef } from "../records/kinds.ts";
 import type { BlobStore, Bytes } from "./blob-store.ts";
 import type { OsLocks } from "./lock.ts";
 
-/** What an acknowledged commit survives: loss of power, death of the process, or neither. */
+/** What an acknowledged commit survives: loss of power, death of the process only, or neither (`memory`). */
 export type Durability = "power" | "process" | "memory";
 
 /**
- * Keeps sessions. Reading pins a snapshot; writing is a batch of data, decided synchronously in one store transaction.
- * No caller's code and no `await` runs inside it: a neighbour's append must not vanish with somebody's rollback.
+ * Keeps sessions. Reading sees the store as of one moment. Writing is a batch of data, decided synchronously in one
+ * store transaction: no caller's code and no `await` runs inside it, so nobody's rollback can take a neighbour's append
+ * with it.
  */
 export interface Store {
   readonly durability: Durability;
-  /** This opened store as a writer. A new one each time it is opened. */
+  /** Identifies this opened store as a writer. New each time the store is opened. */
   readonly owner: OwnerId;
-  /** Where content too large for a row lives. */
+  /** Keeps content that is too large for a row. */
   readonly blobs: BlobStore;
-  /** As of one moment. A store may let a bounded number read at once: never wait for one reading inside another. */
+  /** Reads as of one moment. A store may limit how many read at once, so never wait for one reading inside another. */
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
-  /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
+  /**
+   * Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed.
+   */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /**
-   * The file it lies in, when it lies in one: a workspace that holds it leaves it out, with everything beside it whose name
-   * begins with the file's own. Content that lies elsewhere has a place of its own (`blobs`).
+   * The file that the store lies in, if it lies in one. A workspace that contains it leaves it out, with everything
+   * beside it whose name begins with the file's own. Content that lies elsewhere has a place of its own
+   * (`blobs.place`).
    */
   readonly place?: string;
-  /** What it may make beside that file at any time, by what follows the file's name there: `.blobs`. Commands are kept from it. */
+  /** What the store may make beside that file, as suffixes of the file's name: `.blobs`. Commands cannot reach it. */
   readonly beside?: readonly string[];
-  /** Locks in a folder that the system frees when their holder dies, where the store can offer them. */
+  /** Locks in a folder, freed by the system when their holder dies. Absent when the store cannot offer them. */
   readonly locksIn?: (folder: string) => OsLocks;
   /** True only when it is certain that nobody will ever write as this owner again. */
   isDead(owner: OwnerId): boolean;
-  /** Gives freed space back to the disk, and what was still to be found there with it, in steps that hold nobody up. */
+  /**
+   * Gives freed space back to the disk, and erases what was left in it, in steps short enough not to hold anybody up.
+   */
   shrink(): Promise<Shrunk>;
   close(): Promise<void>;
 }
 
+/** What `store.shrink` did. */
 export interface Shrunk {
-  /** How much smaller the store is on the disk. */
+  /** How many bytes smaller the store is on the disk. */
   readonly bytes: number;
-  /** False when somebody was in the way: what was dropped may still be found in the store's files. */
+  /** False when somebody was in the way: the store's files may still contain what was dropped. */
   readonly whole: boolean;
 }
 
+/** A store as of one moment. */
 export interface StoreRead {
   session(id: SessionId): Promise<SessionRow | undefined>;
-  /** Ordered by id, starting after the given one. A row that does not match its checksum is reported, not returned. */
+  /** Sessions ordered by id, starting after the given one. A row that does not match its checksum comes as damaged. */
   sessions(after: SessionId | "", limit: number): Promise<readonly (SessionRow | DamagedRow)[]>;
-  /** As stored and unproven, in the order asked for. Fewer than `limit` may come back; none means the range is exhausted. */
+  /**
+   * Records as stored, not proven, in the order asked for. May return fewer than `limit`; none means there are no more.
+   */
   records(session: SessionRow, query: RecordQuery): Promise<readonly SealedRecord[]>;
+  /** Content that is kept in the store itself; undefined when it is not. */
   smallBlob(name: BlobName): Promise<Bytes | undefined>;
-  /** Names that kept records refer to, with the size they had, ordered by name. */
+  /** Names and sizes of the content that kept records refer to, ordered by name. */
   references(after: BlobName | "", limit: number): Promise<readonly BlobRef[]>;
   /** Problems of the container itself, in words; empty when it is whole. Cost grows with the store. */
   structure(): Promise<readonly string[]>;
 }
 
+/** Which records to read, by sequence number. `from` and `to` are included. */
 export interface RecordQuery {
   readonly from: number;
   readonly to: number;
+  /** Newest first. Default false. */
   readonly reverse?: boolean;
+  /** The most records to return. */
   readonly limit: number;
 }
 
-/** Records lie in segments. A fork shares those of its origin up to its own start and grows one of its own. */
+/** Records lie in segments. A fork shares those of its origin up to its own start, and has one of its own. */
 export interface SegmentSpan {
   readonly segment: number;
-  /** Last sequence number that belongs to the session; null on the segment that grows. */
+  /** Last sequence number that belongs to the session; null for the segment that grows. */
   readonly through: number | null;
 }
 
+/** A session's own entry in the store. */
 export interface SessionRow {
   readonly id: SessionId;
   readonly createdAt: Instant;
+  /** The epoch of the newest lease. */
   readonly epoch: number;
+  /** Who holds the lease; null when nobody does. */
   readonly owner: OwnerId | null;
-  /** Wall milliseconds; 0 when no writer holds the session. */
+  /** Wall time in milliseconds; 0 when no writer holds the session. */
   readonly leaseUntil: number;
+  /** The newest record. */
   readonly head: Link;
-  /** What the oldest kept record hangs on: the genesis, or the last record that retention removed. */
+  /** What comes before the oldest kept record: the genesis, or the last record that retention removed. */
   readonly anchor: Link;
   /** Sequence number of the newest checkpoint; 0 without one. Opening reads no further back. */
   readonly checkpoint: number;
   readonly segments: readonly SegmentSpan[];
 }
 
+/** A session's entry in the store that is damaged. */
 export interface DamagedRow {
-  /** As found, so that a listing can go on after it; perhaps not the id it once had. */
+  /** The id as found, so that a listing can go on after it. It may not be the id that the session had. */
   readonly id: SessionId;
   /** What is wrong with it. */
   readonly damaged: string;
 }
 
+/** Content that a batch names. */
 export interface NewBlob {
   readonly ref: BlobRef;
-  /** Present when the content travels with the batch into the store; absent when the blob store holds it already. */
+  /** The content, when it goes into the store with the batch; absent when the blob store already holds it. */
   readonly bytes?: Bytes;
 }
 
+/** A record that names content. */
 export interface Reference {
   readonly seq: number;
   readonly name: BlobName;
 }
 
 /**
- * Whoever writes must hold the lease: the epoch is checked in the same transaction as the write. A lease is asked for by
- * its length, which the store counts from its own clock inside the transaction: the wait for somebody else's transaction
- * would otherwise be taken from it, and a living writer could lose what it had just been given.
+ * The lease under which a batch is written; its epoch is checked in the same transaction as the write. Leases are
+ * requested by length, and the store counts it from its own clock inside the transaction. Otherwise the wait for
+ * another transaction would use the lease up, and a living writer could lose one that it was just given.
  */
 export interface Fence {
   readonly session: SessionId;
   readonly epoch: number;
 }
 
+/** Creates a session. */
 export interface CreateBatch {
   readonly kind: "create";
   readonly session: SessionId;
   readonly at: Instant;
   readonly genesis: Link;
 }
+/** Takes the lease of a session. */
 export interface LeaseBatch {
   readonly kind: "lease";
   readonly session: SessionId;
   readonly owner: OwnerId;
   readonly leaseMs: number;
-  /** The epoch of a holder known to be dead: its lease need not have expired. */
+  /** The epoch of a holder known to be dead, whose lease is taken before it expires. */
   readonly over?: number;
 }
+/** Extends the lease. */
 export interface RenewBatch extends Fence {
   readonly kind: "renew";
   readonly leaseMs: number;
 }
+/** Gives the lease up. */
 export interface ReleaseBatch extends Fence {
   readonly kind: "release";
 }
+/** Appends records, and extends the lease. */
 export interface AppendBatch extends Fence {
   readonly kind: "append";
   /** The head this batch was sealed onto. */
@@ -146,71 +172,82 @@ export interface AppendBatch extends Fence {
   readonly leaseMs: number;
   /** The newest checkpoint among the records. */
   readonly checkpoint?: number;
-  /** Retention: the session forgets everything up to here. Rows go when no other session needs them (sweep). */
+  /**
+   * Retention: the session forgets everything up to here. A sweep removes the rows when no other session needs them.
+   */
   readonly anchor?: Link;
-  /** The same operation is applied once, however often it is sent. */
+  /** Names the operation: the same one is applied once, however often it is sent. */
   readonly operation?: string;
 }
+/** Makes a session that shares another's records. */
 export interface ForkBatch {
   readonly kind: "fork";
   readonly from: SessionId;
+  /** The last record that the fork shares. */
   readonly after: Link;
-  /** The newest checkpoint up to there, when the origin has newer ones: opening the fork need not read further back. */
+  /** The newest checkpoint up to `after`, when the origin has newer ones. Opening the fork reads no further back. */
   readonly checkpoint?: number;
   readonly session: SessionId;
   readonly at: Instant;
-  /** Its own first records, which hang on `after`: they are there from the moment the fork is. */
+  /** The fork's own first records, which follow `after`. They are there from the moment the fork exists. */
   readonly records?: readonly SealedRecord[];
 }
-/** Bodies go, headers stay: the chain still proves that the records were there, and `reason` says why they are not. */
+/**
+ * Drops bodies of records. The headers stay, so the chain still proves that the records were there; `reason` says why.
+ */
 export interface DropBatch extends Fence {
   readonly kind: "drop";
   readonly seqs: readonly number[];
   readonly reason: string;
-  /** Sessions that show some of them, too, and have asked for the same: for these, none is spared. */
+  /**
+   * Sessions that share some of these records and have asked for the same. Records shared only with them are dropped,
+   * too.
+   */
   readonly despite?: readonly SessionId[];
   /**
-   * It has merely grown old: what it said may be found in the store's free space until that is used again, or given back. To
-   * wipe it would be to write as much once more. Default: it is wiped.
+   * For bodies that have merely grown old: they may linger in the store's free space until that is reused or given
+   * back, which saves writing as much again to wipe them. Default: they are wiped.
    */
   readonly mayLinger?: boolean;
 }
+/** Deletes a session. */
 export interface DeleteBatch extends Fence {
   readonly kind: "delete";
 }
 /**
- * Gives up a session whose row is damaged or gone, and that nothing proves: what can be put right is refused. So it is while
- * somebody else has the store open, who may still know what the row said. Its records go with the next sweep, but for those
- * that other sessions reach; its name is free, and closed to whoever wrote the session once.
+ * Gives up a session whose row is damaged or gone and cannot be mended. Refused when it can be, and while somebody else
+ * has the store open, who may still know what the row said. The next sweep removes its records, except those that other
+ * sessions reach. Its name becomes free, but the session's former writer is fenced off.
  */
 export interface ForgetBatch {
   readonly kind: "forget";
   readonly session: SessionId;
 }
-/** The same session under another name, which must be free. Its writer lets it go with that. */
+/** Gives a session another name, which must be free. The lease ends with it. */
 export interface RenameBatch extends Fence {
   readonly kind: "rename";
   readonly to: SessionId;
 }
-/** Removes what nothing reachable names, a bounded amount at a time; repeat until `more` is false. */
+/** Removes what no session can reach, a bounded amount at a time. Repeat until `more` is false. */
 export interface SweepBatch {
   readonly kind: "sweep";
-  /** How many records, and how many blobs, one transaction may remove: writers wait for it. */
+  /** How many records, and how many blobs, one transaction may remove. Writers wait for it. */
   readonly limit: number;
-  /** Content found outside the store. What no row names is removed; a writer that paused before its commit will be told. */
+  /** Content found outside the store. What no row names is removed; a writer about to name it gets `blobs-missing`. */
   readonly candidates: readonly BlobName[];
   /**
-   * Of content outside the store only what was last put before this wall time goes, asked again inside the transaction:
-   * somebody may have put it once more, and be about to name it. Default: all of it.
+   * Removes content outside the store only if it was last put before this wall time in milliseconds. That is checked
+   * again inside the transaction: somebody may have put it once more, and be about to name it. Default: any content.
    */
   readonly putBefore?: number;
   /**
-   * A sweep by the way: a store may look at a part of its content, and at the next part when it is asked again; and what
-   * cannot tell when it was put stays.
+   * A small sweep beside other work. The store may look at a part of its content now and at the next part when asked
+   * again. Content whose time of putting is unknown stays. Default false.
    */
   readonly byTheWay?: boolean;
 }
 
+/** What can be committed to a store, as data. */
 export type WriteBatch =
   | CreateBatch
   | LeaseBatch
@@ -224,6 +261,7 @@ export type WriteBatch =
   | RenameBatch
   | SweepBatch;
 
+/** Why a batch was not applied. */
 export type Conflict =
   | { readonly kind: "session-unknown" }
   | { readonly kind: "session-exists" }
@@ -236,8 +274,10 @@ export type Conflict =
   | { readonly kind: "link-unknown" }
   | { readonly kind: "blobs-missing"; readonly names: readonly BlobName[] };
 
+/** How the last writer of a session ended. `expired`: it fell silent, and its lease ran out. */
 export type PreviousWriter = "none" | "closed" | "died" | "expired";
 
+/** What one sweep batch removed. `more`: there is more to remove. */
 export interface Swept {
   readonly records: number;
   readonly blobs: number;
@@ -261,6 +301,7 @@ interface ReceiptValues {
   sweep: Swept;
 }
 
+/** What a store answers to a batch: what it did, or the conflict because of which it did nothing. */
 export type Receipt<B extends WriteBatch> =
   | ({ readonly ok: true } & ReceiptValues[B["kind"]])
   | { readonly ok: false; readonly conflict: Conflict };

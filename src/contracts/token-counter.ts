@@ -1,8 +1,9 @@
-/** Counts tokens. Called once for every representation, when it is made, and never while a view is chosen. */
+/** Counts tokens. It is called once for each representation, when that is made, and never while a view is chosen. */
 export interface TokenCounter {
-  /** For journals and people: `o200k_base`, `estimate`. A count is only comparable with counts of the same name. */
+  /** A name for journals and people: `o200k_base`, `estimate`. Only counts of the same name can be compared. */
   readonly name: string;
-  /** False when the count is an estimate: more of the budget is then held back. */
+  /** False when counts are estimates: then more of the budget is held back. */
   readonly exact: boolean;
+  /** How many tokens a text has. */
   count(text: string): number;
 }

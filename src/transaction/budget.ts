@@ -3,15 +3,19 @@ import { HoldfastError } from "../base/errors.ts";
 import { AMOUNT, badOption, checkOptions, type OptionRules } from "../base/options.ts";
 import { type ResourceKey, resourceKey, type Snapshotable } from "../state/resources.ts";
 
+/** Tokens that one evaluation has read and written so far. */
 export interface TokenUsage {
   readonly input: number;
   readonly output: number;
 }
 
-/** Upper bounds over all evaluations. Whatever is left out is not bounded. */
+/** Upper bounds over all evaluations together. What is left out is not bounded. */
 export interface BudgetLimits {
+  /** Tokens read. */
   readonly input?: number;
+  /** Tokens written. */
   readonly output?: number;
+  /** Tokens read and written. */
   readonly total?: number;
   /** Milliseconds since the tracker was made. */
   readonly time?: number;
@@ -21,17 +25,19 @@ export type BudgetDimension = keyof BudgetLimits;
 
 const LIMITS: OptionRules<BudgetLimits> = { input: AMOUNT, output: AMOUNT, total: AMOUNT, time: AMOUNT };
 
+/** What a `BudgetTracker` has recorded. */
 export interface BudgetSnapshot {
   readonly evaluations: Readonly<Record<string, TokenUsage>>;
+  /** Milliseconds. */
   readonly elapsed: number;
 }
 
-/** The budget, among the resources. */
+/** The key of the budget among the resources. */
 export const BUDGET: ResourceKey<BudgetTracker> = resourceKey("budget");
 
 /**
- * What a run has spent. An evaluation reports its usage so far, which replaces what it reported before; evaluations add
- * up. Spent is spent: a rollback, a restore and a rewind leave it as it is.
+ * Tracks a budget that runs share. Each evaluation reports its usage so far, which replaces its earlier report;
+ * evaluations add up. A rollback, a restore or a rewind gives nothing back.
  */
 export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
   readonly shared = true;
@@ -47,7 +53,9 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
     this.#started = options.clock.monotonic();
   }
 
-  /** Takes the usage, then throws BUDGET_EXCEEDED naming the dimension if a bound is passed. */
+  /**
+   * Records an evaluation's usage so far. Throws BUDGET_EXCEEDED, naming the dimension, if a bound is then exceeded.
+   */
   record(evaluation: string, usage: TokenUsage): void {
     this.#evaluations.set(evaluation, amountsOf(usage));
     this.check();
@@ -60,7 +68,7 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
     return { input, output, total: input + output, time: this.#clock.monotonic() - this.#started };
   }
 
-  /** The first bound that is passed. */
+  /** The first bound that is exceeded, or undefined. */
   get exceeded(): BudgetDimension | undefined {
     const { spent } = this;
     const dimensions: readonly BudgetDimension[] = ["input", "output", "total", "time"];
@@ -81,7 +89,7 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
     return { evaluations: Object.fromEntries(this.#evaluations), elapsed: this.spent.time };
   }
 
-  /** Takes over evaluations it has not heard of, e.g. in a fresh process; lowers nothing. */
+  /** Adds evaluations from a snapshot, e.g. in a new process. Never lowers a number. */
   restore({ evaluations }: BudgetSnapshot): void {
     for (const [evaluation, usage] of Object.entries(evaluations)) {
       const now = this.#evaluations.get(evaluation) ?? { input: 0, output: 0 };

@@ -13,19 +13,22 @@ import type { Ledger, OpenedCall } from "./ledger.ts";
 import type { ToolPolicy } from "./policy.ts";
 import type { Tool } from "./tool.ts";
 
+/** A call to run on a state. */
 export interface ToolCall {
   readonly id: string;
+  /** The name of the tool. */
   readonly name: string;
+  /** The arguments. */
   readonly input: unknown;
-  /** The provider's own id for it. */
+  /** The provider's id for the call. */
   readonly alias?: string;
-  /** The epoch of the catalog that offered its tool. */
+  /** The epoch of the catalog that offered the tool. */
   readonly epoch?: number;
-  /** Its id was made for it just now, and stands for no other. */
+  /** The id was made for this call just now, and no other call has it. */
   readonly isNew?: boolean;
-  /** Its opening is journalled already, with the answer that asked for it. */
+  /** The call's opening is already in the journal, written with the answer that asked for it. */
   readonly announced?: boolean;
-  /** How it ends is known without running it: somebody refused it, or gave its answer. */
+  /** How the call ends without being run: somebody refused it, or gave its answer. */
   readonly known?: Extract<Ending, { readonly kind: "succeeded" | "denied" | "bad-arguments" | "canceled" }>;
 }
 
@@ -42,11 +45,13 @@ export interface CallWorld {
   readonly exec?: ExecHost;
 }
 
+/** Limits on a call, and who follows it. */
 export interface CallLimits {
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal;
-  /** Hears what the tool tells while it works. */
+  /** Called with what the tool reports while it works (`call.progress`). */
   readonly onProgress?: (text: string) => void;
-  /** The evaluation's; default: the one among the resources, if any. */
+  /** The deadline of the whole evaluation. Default: `DEADLINE` among the resources, if there is one. */
   readonly deadline?: Deadline;
 }
 
@@ -63,7 +68,10 @@ export interface WrittenInput {
   readonly coerced?: readonly string[];
 }
 
-/** What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not pass. */
+/**
+ * What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not
+ * pass.
+ */
 export function asWritten(given: unknown): WrittenInput {
   const kept = checkJson(given ?? null, KEPT_LIMITS);
   if (!kept.ok || given === undefined) return { input: given };

@@ -16,67 +16,81 @@ import type { LazySignal } from "./lazy-signal.ts";
 import type { AttemptFailure } from "./validators.ts";
 import type { CallOutcome } from "./outcome.ts";
 
-/** Takes something back to where it was marked. `callGoesOn`: with a part of a call, which may have it work on. */
+/**
+ * Takes something back to where it was marked. `callGoesOn`: only a part of the call is undone, and the call goes on.
+ */
 export type TakeBack = (callGoesOn?: boolean) => Promise<void>;
 
-/** A state of its own that works for a call: when the call is discarded, its span goes too. */
+/** A state that works for a call, such as a sub-agent's session. When the call is discarded, it is taken back. */
 export interface Rewindable {
-  /** Marks where it stands; the answer takes it back there. */
+  /** Marks where it stands; the returned function takes it back there. */
   mark(): Promise<TakeBack>;
-  /** The call has settled, and will not take it back any more. */
+  /** Called when the call has settled and will not take it back any more. */
   release?(): Promise<void>;
 }
 
-/** What a handler works with. It is its own, private and mortal: when the call has ended, every use is refused. */
+/**
+ * What a handler works with: its view of the state and the files, on the call's own branch. Refuses every use after the
+ * end.
+ */
 export interface Call {
   readonly id: string;
+  /** The name of the tool. */
   readonly tool: string;
-  /** Aborts when the call ends. Ignoring it is safe, only useless. */
+  /** Aborts when the call ends. Ignoring it does no harm, but the work that goes on is wasted. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Which attempt at this call it is, from 1. */
+  /** Which attempt at this call this is, from 1. */
   readonly attempt: number;
-  /** What was wrong with the results before, when the tool's validators refused them. */
+  /** Why the tool's validators refused the earlier results. Empty on the first attempt. */
   readonly refused: readonly AttemptFailure[];
-  /** Random by call id: the same call draws the same numbers in every run. */
+  /** Seeded with the call id: the same call draws the same numbers in every run. */
   readonly random: Random;
   /** The workspace, as this call sees and changes it. */
   readonly files: Filesystem;
+  /** The value of a slice, as this call sees it. */
   get<T>(slice: Slice<T>): T;
+  /** Applies an event to its slice, on this call's branch. */
   dispatch(event: SliceEvent): void;
-  /** A part of the root that is no slice, as this call sees it. It counts as read. */
+  /** A part of the root that is not a slice, as this call sees it. The call counts as having read it. */
   read<V>(part: Part<V>): V;
-  /** Changes such a part now, and again at the commit if others have changed it meanwhile. */
+  /** Changes such a part now. `redo` runs again at the commit if others have changed the part meanwhile. */
   change<V>(part: Part<V>, redo: (now: V) => V): void;
-  /** A resource that cannot branch: this call has it alone, and it is put back if the call is discarded. */
+  /** A resource that cannot branch. This call has it to itself, and it is put back if the call is discarded. */
   resource<T>(key: ResourceKey<T>): Promise<T>;
-  /** Tells whoever follows what has been put out so far. A call that is stopped leaves the newest of it in its output. */
+  /** Reports the tool's output so far. If the call is stopped, the newest report is part of its output. */
   progress(text: string): void;
   /**
-   * Tells more of the call in its record, by field: it is kept however the call ends, and read by programs. What the record
-   * tells by itself cannot be told otherwise; `speaker: "agent"` says that another agent spoke.
+   * Adds fields to the call's record. They are kept however the call ends, and programs can read them. Fields that the
+   * record has anyway cannot be replaced. `speaker: "agent"` says that another agent spoke.
    */
   note(fields: JsonObject): void;
+  /**
+   * Makes a failure to return: everything the call changed is undone. The model reads `message`; `payload` is logged.
+   */
   fail(code: string, message: string, payload?: unknown): Failure;
   /**
-   * Undoes what came after it when rolled back, calls inside this one, effects and children included; later savepoints are
-   * void then.
+   * A point to roll back to. A rollback undoes everything that came after it: changes, calls inside this one, effects
+   * and children. Savepoints made later become void.
    */
   savepoint(): { rollback(): void };
-  /** Keeps what `work` did, here and outside, or, when it throws, nothing of it. Two at once keep out of each other's way. */
+  /** Keeps all that `work` did, here and outside, or none of it if it throws. Several may run at once, kept apart. */
   transaction<T>(work: () => Promise<T> | T): Promise<T>;
-  /** Does something outside, once per key, written down before and after. Arguments and result are kept as JSON. */
+  /** Runs a declared effect once per key, journalled before and after. Arguments and result are kept as JSON. */
   effect(name: string, args: unknown, options: { readonly key: string }): Promise<Json>;
-  /** Another tool inside this call: on its branch, undone with it. */
+  /** Runs another tool inside this call: on the same branch, and undone with it. */
   run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome>;
-  /** A child's work counts as this call's: discarded, the child is taken back to where it stood. */
+  /** Makes a child's work part of this call: if the call is discarded, the child is taken back to where it stood. */
   child(child: Rewindable): Promise<void>;
   /**
-   * Runs a command in the workspace, to its end. What it changed belongs to this call: kept whole if the call commits,
-   * undone whole if it does not. Its exit code is told and judged by nobody here. Only for tools with access `execute`.
+   * Runs a command in the workspace until it ends. Its changes belong to this call: all are kept if the call commits,
+   * none if it does not. The exit code is reported, and what it means is up to you. Only for tools with access
+   * `execute`.
    */
   exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult>;
-  /** Starts one that runs on, on the files as they are: nothing of it is undone. Only for tools with access `external`. */
+  /**
+   * Starts a background command on the files as they are. None of it is undone. Only for tools with access `external`.
+   */
   exec(command: ExecCommand, options: BackgroundOptions): Promise<BackgroundCommand>;
 }
 

@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.ts";
 import type { CallOutcome } from "./outcome.ts";
 import { type ResourceKey, resourceKey } from "../state/resources.ts";
 
-/** A moment on the monotonic clock: setting the wall clock moves no deadline. */
+/** A deadline on the monotonic clock: setting the wall clock does not move it. */
 export class Deadline {
   readonly #clock: Clock;
   readonly #at: number;
@@ -13,25 +13,26 @@ export class Deadline {
     this.#at = at;
   }
 
+  /** A deadline in so many milliseconds from now. */
   static after(clock: Clock, ms: number): Deadline {
     if (Number.isNaN(ms)) throw new HoldfastError("BAD_OPTION", { option: "deadline", value: String(ms) });
     return new Deadline(clock, clock.monotonic() + ms);
   }
 
-  /** Milliseconds; not positive once it has passed. */
+  /** Milliseconds left; zero or negative once it has passed. */
   get left(): number {
     return this.#at - this.#clock.monotonic();
   }
 }
 
-/** The evaluation's deadline, among the resources: every call of the run keeps it. */
+/** The key of the evaluation's deadline among the resources. Every call of the run must keep it. */
 export const DEADLINE: ResourceKey<Deadline> = resourceKey("deadline");
 
-/** The run as a whole cannot go on: its time is up. The call that met the end is closed like any other. */
+/** Thrown when the time for the whole evaluation is up. The call that was running is closed like any other. */
 export class PromptEvaluationError extends HoldfastError {
   override readonly name = "PromptEvaluationError";
   readonly phase = "tool";
-  /** How that call was closed. */
+  /** How the call that was running was closed. */
   readonly outcome: CallOutcome;
 
   constructor(outcome: CallOutcome) {

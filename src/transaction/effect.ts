@@ -1,20 +1,22 @@
 import type { Json } from "../base/json.ts";
 
 /**
- * Something outside that can be done and, where declared, undone. Arguments and result are data: any process can undo. Say
- * what they are where you declare it: `run: (order: Order) => pay(order), undo: (order: Order, receipt: Receipt) => …`.
+ * Something done outside the session, and how to undo it, if that is possible. Arguments and result are plain data, so
+ * any process can undo it. Give their types here: `run: (order: Order) => pay(order), undo: (order: Order, receipt:
+ * Receipt) => …`.
  */
 export interface EffectSpec {
-  /** What it answers is kept as JSON. */
+  /** Does it. The result is kept as JSON. */
   run(args: never, context: { readonly key: string; readonly signal: AbortSignal }): unknown;
   /**
-   * May be asked for again after a failure or a crash, and late, by a process that slept: it must bear being done twice, and
-   * undo what the result names, not whatever has the key now.
+   * Undoes it. It may be called again after a failure or a crash, and late, by a process that slept. So doing it twice
+   * must be harmless, and it must undo what `result` names, not whatever has the key now. Without it the effect is not
+   * undone.
    */
   undo?(args: never, result: never, context: { readonly key: string }): unknown;
 }
 
-/** Thrown by an effect's `run` to say that, for certain, nothing happened: the key may be used again. */
+/** Throw this from an effect's `run` when nothing happened for certain: the key may then be used again. */
 export class EffectDidNotHappen extends Error {
   override readonly name = "EffectDidNotHappen";
 }
@@ -26,27 +28,28 @@ export interface EffectEntry {
   readonly key: string;
   readonly callId: string;
   readonly args: Json;
-  /** How often the key had been undone before: an undone effect may run again. */
+  /** How often the effect with this key was undone before: an undone effect may run again. */
   readonly generation: number;
 }
 
 /**
- * Relies on what is done and nobody's here: another session's, or one whose beginning is lost. No call is called so. Whoever
- * joins one comes second: let go with that call, it would be undone under those whose it is.
+ * Relies on what is done and nobody's here: another session's, or one whose beginning is lost. No call is called so.
+ * Whoever joins one comes second: let go with that call, it would be undone under those whose it is.
  */
 export const SOMEBODY_ELSE = "";
 
+/** How far an effect has come. */
 export type Standing =
   | { readonly is: "open" }
   | { readonly is: "done"; readonly result: Json }
-  /** To be undone; `begun`, and perhaps cut off there. An undo bears being done twice, so it is tried again. */
+  /** To be undone. `begun`: an undo was tried and perhaps cut off; it is tried again. */
   | { readonly is: "undoing"; readonly result: Json; readonly begun: boolean }
   | { readonly is: "undone" }
   | { readonly is: "not-undone"; readonly result: Json; readonly detail: string }
-  /** Begun and never ended for us: it may have happened. Never assumed either way. */
+  /** It was begun and we never saw it end. It may have happened; nothing is assumed. */
   | { readonly is: "unknown" };
 
-/** What became of an effect, for a model and a person. */
+/** What became of an effect, for the model and for people. */
 export interface EffectReport {
   readonly tool: string;
   readonly name: string;
@@ -72,7 +75,7 @@ const WORDS: Readonly<Record<EffectReport["is"], string>> = {
   unknown: "may have happened",
 };
 
-/** `payment (order-7) happened and was not undone: no way to undo it is declared` */
+/** An effect report as a sentence: `payment (order-7) happened and was not undone: no way to undo it is declared`. */
 export function effectWords({ name, key, is, detail }: EffectReport): string {
   return `${name} (${key}) ${WORDS[is]}${detail === undefined ? "" : `: ${detail}`}`;
 }

@@ -4,7 +4,10 @@ import { asName, inWords } from "../base/words.ts";
 import type { OutputStatus } from "../records/kinds.ts";
 import { partsOf, partsText, type ResultPart } from "./result-parts.ts";
 
-/** A failure the tool reports itself. Everything it changed is undone; `payload` reaches the log, never the state. */
+/**
+ * A failure that the tool itself returns. Everything it changed is undone; `payload` is logged and not kept in the
+ * state.
+ */
 export interface Failure {
   readonly ok: false;
   readonly code: string;
@@ -12,7 +15,10 @@ export interface Failure {
   readonly payload?: unknown;
 }
 
-/** A tool asks to see more of the prompt before it can work. Its call leaves no trace; the request goes to the caller. */
+/**
+ * Thrown by a handler that needs sections of the prompt in full first. The call leaves no trace; the next request shows
+ * them.
+ */
 export class VisibilityExpansionRequired extends Error {
   override readonly name = "VisibilityExpansionRequired";
   readonly sections: readonly string[];
@@ -23,12 +29,12 @@ export class VisibilityExpansionRequired extends Error {
   }
 }
 
-/** Thrown by a handler whose arguments turn out to be wrong after all. */
+/** Thrown by a handler that finds its arguments to be wrong. */
 export class ToolValidationError extends Error {
   override readonly name = "ToolValidationError";
 }
 
-/** Thrown by a handler that sees its time is up before the kernel says so. */
+/** Thrown by a handler that notices itself that its time is up. */
 export class DeadlineExceededError extends Error {
   override readonly name = "DeadlineExceededError";
 }
@@ -69,7 +75,9 @@ export function reasonOf(ending: Ending): string {
   return ending.kind === "failed" ? ending.reason : ending.kind;
 }
 
-/** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
+/**
+ * What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed.
+ */
 export function endingOf(returned: unknown): Ending {
   try {
     if (isFailure(returned)) return endingOfFailure(returned);

@@ -4,55 +4,64 @@ import type { Content, RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
 import type { AttemptFailure } from "./validators.ts";
 
+/** What a ledger writes when a call is opened. */
 export interface OpenedCall {
   readonly callId: string;
   readonly tool: string;
   readonly args: Json;
-  /** Where in them something else stands than was given, as `$.a[2]`. */
+  /** Where in the arguments a value was changed to make it JSON, as in `$.a[2]`. */
   readonly coerced?: readonly string[];
   readonly alias?: string;
   readonly epoch?: number;
   readonly parent?: string;
 }
 
-/** The one record with which a call ends. */
+/** What a ledger writes when a call ends. */
 export interface ClosedCall {
   readonly callId: string;
   readonly tool: string;
   readonly status: OutputStatus;
   readonly reason?: string;
   readonly output?: Json;
-  /** Instead of `output`: a result of several parts, with the content that they name. */
+  /** Instead of `output`: a result of several parts. `contents` holds the content that they name. */
   readonly parts?: readonly KeptResultPart[];
   readonly contents?: readonly Content[];
   readonly effects: CallEffects;
   readonly attemptFailures?: readonly AttemptFailure[];
-  /** What the tool noted of it. */
+  /** The fields that the tool added with `call.note`. */
   readonly notes?: JsonObject;
 }
 
+/** Where effects are written down. */
 export interface EffectLedger {
+  /** Called before the effect runs. */
   effectOpened(effect: EffectEntry): Promise<void>;
+  /** Called when the effect has run. */
   effectDone(effect: EffectEntry, result: Json): Promise<void>;
-  /** Another call relies on it too. */
+  /** Called when another call relies on the effect, too. */
   effectJoined(effect: EffectEntry, callId: string): Promise<void>;
-  /** Before an undo is tried, and when it is known how it went. */
+  /** Called before an undo is tried, and again when it is known how it went. */
   effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void>;
 }
 
-/** Where a transaction writes down what it does. Rejecting means that it did not happen, unless it is `unsure`. */
+/**
+ * Where a transaction writes down what it does. A rejection means that it was not written, unless the ledger is
+ * `unsure`.
+ */
 export interface Ledger extends EffectLedger {
-  /** True once something was rejected that may have happened all the same. */
+  /** True once something was rejected that may have been written anyway. */
   readonly unsure?: boolean;
-  /** Whether a call of this id has ended and can be returned to. Without it, only what this process remembers is asked. */
+  /**
+   * Whether a call with this id has ended and you can go back to it. Without it, only this process's memory is asked.
+   */
   knows?(callId: string): boolean;
-  /** Whether a call of this id was written down as opened, and waits for somebody: nobody else is to begin it. */
+  /** Whether a call with this id is open and waits for somebody, so that nobody else may begin it. */
   waits?(callId: string): boolean;
-  /** Before the handler runs. */
+  /** Called before the handler runs. */
   opened(call: OpenedCall): Promise<void>;
-  /** A call and those it had run inside it, with everything they changed: written together or not at all. */
+  /** Writes the end of a call and of the calls inside it, with everything they changed: all of it or nothing. */
   closed(calls: readonly ClosedCall[], change: RootChange): Promise<void>;
-  /** A result, or an attempted write, of a call that had ended. Told, never applied. */
+  /** Called when a result or a write comes after the call has ended. It is recorded, never applied. */
   late(call: { readonly callId: string; readonly tool: string; readonly output: Json }): Promise<void>;
 }
 

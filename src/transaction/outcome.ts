@@ -9,29 +9,32 @@ import type { AttemptFailure } from "./validators.ts";
 import type { ClosedCall } from "./ledger.ts";
 import { keptParts, type ResultPart } from "./result-parts.ts";
 
-/** How a call ended: what the model is told, and what a person can check. */
+/** How a call ended: what the model reads, and what a person can check. */
 export interface CallOutcome {
   readonly callId: string;
   readonly tool: string;
+  /** True when the call succeeded and committed. Otherwise everything it changed was undone. */
   readonly ok: boolean;
   readonly status: OutputStatus;
+  /** Why it ended so, as a word: `succeeded`, the failure's own code, `denied`, `timeout`, … */
   readonly reason: string;
-  /** The result, or the words for the model when there is none. */
+  /** The result, or if there is none, what the model reads instead. */
   readonly output: Json;
-  /** The result itself, when it is not only text or JSON; `output` then says in words what it is. */
+  /** The result itself, when it is more than text or JSON. `output` then describes it in words. */
   readonly parts?: readonly ResultPart[];
-  /** Milliseconds. */
+  /** How long the call took, in milliseconds. */
   readonly elapsed: number;
-  /** More than one when another call changed what this one had read. */
+  /** How often the handler ran. More than one when another call changed what this one had read. */
   readonly attempts: number;
+  /** What the call did outside, and what became of it. */
   readonly effects: readonly EffectReport[];
-  /** Attempts inside this call whose result its validators refused. */
+  /** Attempts inside this call whose result the validators refused. */
   readonly attemptFailures?: readonly AttemptFailure[];
-  /** What the tool noted of the call, for its record. */
+  /** The fields that the tool added to the call's record with `call.note`. */
   readonly notes?: JsonObject;
-  /** What a failed tool handed back beside its message. */
+  /** What a failed tool returned in addition to its message. */
   readonly payload?: Json;
-  /** What the tool asked to see first. */
+  /** What the tool asked to see first, when the call ended for that reason. */
   readonly expansion?: VisibilityExpansionRequired;
 }
 
@@ -51,7 +54,10 @@ export interface OutcomeFacts {
   readonly access?: ToolAccess;
 }
 
-/** Nothing is said of changes to whoever could make none, and nothing of what lies outside, which is told by its effects. */
+/**
+ * Nothing is said of changes to whoever could make none, and nothing of what lies outside, which is told by its
+ * effects.
+ */
 const UNDONE: Readonly<Record<ToolAccess, readonly string[]>> = {
   read: [],
   write: ["Its changes were undone."],

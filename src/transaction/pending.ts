@@ -11,13 +11,13 @@ import type { PolicyView } from "./policy.ts";
 import { settle } from "./settle.ts";
 
 /**
- * A call whose tool somebody else runs. It ends once, by whoever comes first: `commit`, `abort`, its signal, or leaving
- * the scope of `await using`; whoever comes later hears "not pending". A commit has come when the tool's validators have
- * answered: until then it can be aborted.
+ * A call whose tool a host runs itself. It ends once, by whichever comes first: `commit`, `abort`, its signal, or
+ * leaving the scope of `await using`; anything later gets "not pending". Until the tool's validators have accepted the
+ * result, a commit can still be overtaken by an abort.
  */
 export class PendingCall implements AsyncDisposable {
   readonly id: string;
-  /** To read and change the state with, until the end. */
+  /** For reading and changing the state, until the call ends. */
   readonly call: Call;
   readonly #world: CallWorld;
   readonly #open: OpenCall;
@@ -40,7 +40,9 @@ export class PendingCall implements AsyncDisposable {
     open.signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Arguments and policies, as for a tool of ours. What does not pass is closed, and refused with the reason. */
+  /**
+   * Checks arguments and policies, as when we run the tool. A call that does not pass is closed; throws CALL_REFUSED.
+   */
   async admit(denial: Discarded | undefined): Promise<void> {
     try {
       await this.#admit(denial);
@@ -67,6 +69,7 @@ export class PendingCall implements AsyncDisposable {
     throw new HoldfastError("CALL_REFUSED", { call: this.id, tool: call.name, reason, message: output });
   }
 
+  /** Ends the call with a result. It may still be refused, by a validator for instance: see the outcome. */
   async commit(result: unknown): Promise<CallOutcome | "not pending"> {
     await this.#judged.promise; // a host that ends calls by their ids may be ahead of what they are asked
     const view = this.#view;
@@ -84,6 +87,7 @@ export class PendingCall implements AsyncDisposable {
     return this.#end(ending);
   }
 
+  /** Ends the call as canceled: everything it changed is undone. The model reads `reason`. */
   abort(reason = "The call was aborted."): Promise<CallOutcome | "not pending"> {
     return this.#end({ kind: "canceled", message: reason });
   }

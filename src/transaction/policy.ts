@@ -4,37 +4,42 @@ import { reducers } from "../state/reducers.ts";
 import { defineSlice, type AnySlice, type Slice, type SliceEvent } from "../state/slice.ts";
 import type { Tool } from "./tool.ts";
 
+/** What a policy is given to judge a call. */
 export interface PolicyView {
   readonly tool: Tool;
-  /** The arguments as the handler gets them. */
+  /** The arguments, as the handler gets them. */
   readonly input: unknown;
   readonly call: { readonly id: string; readonly epoch?: number };
+  /** Reads a slice, as the call sees it. */
   readonly get: <T>(slice: Slice<T>) => T;
 }
 
-/** A rule about which calls may run. Its memory lies in slices, so it is rolled back and restored with everything else. */
+/**
+ * A rule about which calls may run. It remembers in slices, so its memory is rolled back and restored like everything
+ * else.
+ */
 export interface ToolPolicy {
   readonly name: string;
-  /** Slices it remembers in; the state must have them. */
+  /** The slices it remembers in. The state must have them. */
   readonly slices?: readonly AnySlice[];
-  /** Why the call may not run, or nothing. Throwing denies too: a rule that cannot be checked is not kept. */
+  /** Return why the call may not run, or undefined. Throwing denies it, too. */
   check(view: PolicyView): string | undefined;
   /**
-   * Asked again when the call is about to commit and nobody else can: why it may not, or nothing. `changes` tells
-   * whether a part of the root would be another. Calls that ran inside are asked about, too.
+   * Called again when the call is about to commit and no other call can: return why it may not, or undefined. `changes`
+   * says whether the call changes a part of the root. Also called for calls that ran inside this one.
    */
   recheck?(view: PolicyView, changes: (part: string) => boolean): string | undefined;
-  /** What to remember after a success; committed with the call. Not called for a call that was denied or failed. */
+  /** Events to remember after a success, committed with the call. Not called for a call that was denied or failed. */
   onResult?(view: PolicyView, result: Json): readonly SliceEvent[];
 }
 
-/** Tools that have succeeded, for policies that demand one before another. */
+/** The slice with the names of the tools that have succeeded, for `sequentialDependency`. */
 export const succeededTools = defineSlice("holdfast.succeeded-tools", {
   initial: [] as readonly string[],
   on: { ran: (now: readonly string[], name: string) => (now.includes(name) ? now : reducers.append(now, name)) },
 });
 
-/** A tool may run only after others have succeeded: `{ deploy: ["test", "build"] }`. */
+/** A policy: a tool may run only after others have succeeded, e.g. `{ deploy: ["test", "build"] }`. */
 export function sequentialDependency(needs: Readonly<Record<string, readonly string[]>>): ToolPolicy {
   return {
     name: "sequential-dependency",
@@ -48,13 +53,16 @@ export function sequentialDependency(needs: Readonly<Record<string, readonly str
   };
 }
 
-/** Paths that have been read, for `readBeforeWrite`. */
+/** The slice with the paths that have been read, for `readBeforeWrite`. */
 export const readPaths = defineSlice("holdfast.read-paths", {
   initial: [] as readonly string[],
   on: { read: (now: readonly string[], path: string) => (now.includes(path) ? now : reducers.append(now, path)) },
 });
 
-/** A path may be written only after it was read: `pathOf` tells which path a call means. */
+/**
+ * A policy: a path may be written only after it was read. `pathOf` returns the path that a call is about, or undefined
+ * if it is about none.
+ */
 export function readBeforeWrite(pathOf: (tool: string, input: unknown) => string | undefined): ToolPolicy {
   return {
     name: "read-before-write",

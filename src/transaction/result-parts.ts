@@ -3,22 +3,23 @@ import type { Bytes } from "../contracts/blob-store.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import type { BlobRef, KeptResultPart } from "../records/kinds.ts";
 
-/** A picture, a recording or a file that a tool hands to the model. */
+/** A picture, a recording or another file in a tool's result. */
 export interface ResultMedia {
   /** `image/png`, `application/pdf`, … */
   readonly mediaType: string;
   readonly bytes: Bytes;
+  /** A file name, for the model to read. */
   readonly name?: string;
 }
 
-/** A piece of a result as a call ends with it. What is no text brings its bytes, and the name they are kept under. */
+/** A part of a call's result. Parts other than text bring their bytes, and the blob name under which these are kept. */
 export type ResultPart =
   | { readonly type: "text"; readonly text: string }
   | (ResultMedia & { readonly type: "image" | "audio" | "file"; readonly blob: BlobRef });
 
 const brand = Symbol.for("holdfast.result-parts");
 
-/** What `toolResult` makes. Data that merely looks like it is data. */
+/** A result made by `toolResult`. An object that merely looks like one is treated as plain data. */
 export interface PartedResult {
   readonly [brand]: readonly ResultPart[];
 }
@@ -27,8 +28,8 @@ export interface PartedResult {
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
- * A result of several parts, for a tool whose answer is more than text or JSON. Large content is kept once, beside the
- * journal; a model that cannot read a part is told of it in words.
+ * A result of several parts, for a tool whose result is more than text or JSON. At most 32 MiB in all. Large content is
+ * kept once, beside the journal; a model that cannot read a part is told about it in words.
  */
 export function toolResult(parts: readonly (string | ResultMedia)[]): PartedResult {
   const made = parts.map((part) => (typeof part === "string" ? textPart(part) : mediaPart(part)));
@@ -42,7 +43,7 @@ export function partsOf(returned: unknown): readonly ResultPart[] | undefined {
   return (returned as PartedResult)[brand];
 }
 
-/** The parts as words: for whoever reads a result, or the record of one, as text. */
+/** The parts as text; media are described in words, such as `[chart.png, image/png, 1024 bytes]`. */
 export function partsText(parts: readonly (ResultPart | KeptResultPart)[]): string {
   return parts.map((part) => (part.type === "text" ? (part.text ?? "") : mediaWords(part))).join("\n");
 }

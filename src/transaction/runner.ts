@@ -7,23 +7,25 @@ import type { PendingCall } from "./pending.ts";
 import type { Tool } from "./tool.ts";
 import { Transactions } from "./transactions.ts";
 
-/** The seed's name for what a handler works with. */
+/** The seed's name for `Call`. */
 export type ToolContext = Call;
 
-/** The seed's shape of a call's result. */
+/** The result of a call in the seed's shape. */
 export interface ToolResult {
   readonly success: boolean;
   readonly value: Json;
   readonly message: string;
 }
 
+/** Options of `runTool`. */
 export interface RunToolOptions extends CallLimits {
+  /** Tools to add before the call runs. */
   readonly tools?: readonly Tool[];
 }
 
 /**
- * Runs one call as a transaction on a state. What the tool does is an outcome; only a request to see more of the prompt
- * and the end of the whole evaluation are thrown, because they are for whoever drives the run.
+ * Runs one call as a transaction on a state. Whatever the tool does is returned as an outcome. Only a request to see
+ * more of the prompt, and the end of the whole evaluation, are thrown: they concern the loop that drives the run.
  */
 export async function runTool(
   on: ExecutionState | Transactions,
@@ -38,7 +40,7 @@ export async function runTool(
   return outcome;
 }
 
-/** Opens a call for a host that runs the tool itself. Left without a commit, it is rolled back. */
+/** Opens a call for a host that runs the tool itself. If it is never committed, it is rolled back. */
 export function beginCall(
   on: ExecutionState | Transactions,
   call: Omit<ToolCall, "input"> & { readonly input?: unknown },
@@ -47,7 +49,7 @@ export function beginCall(
   return transactionsOf(on).begin({ input: null, ...call }, limits);
 }
 
-/** One runner under every adapter: the same call gives the same state, whoever drives the loop. */
+/** The seed's runner. The same call gives the same state, whichever loop drives it. */
 export class ToolRunner {
   readonly executionState: ExecutionState;
   readonly toolRegistry: ReadonlyMap<string, Tool>;

@@ -21,44 +21,59 @@ import type { Call } from "./call.ts";
 import type { EffectSpec } from "./effect.ts";
 import type { OutputValidator } from "./validators.ts";
 
+/** What `defineTool` needs. `name`, `access` and `run` are required. */
 export interface ToolSpec<I> {
+  /** A letter or `_`, then letters, digits, `_`, `.` or `-`; at most 128 characters. */
   readonly name: string;
+  /** What the tool does, in words for the model. Default: empty. */
   readonly description?: string;
-  /** Any Standard Schema. Without one, arguments pass as they come. */
+  /**
+   * Checks the arguments: any Standard Schema (zod, valibot, arktype). Without one, any arguments pass as they come.
+   */
   readonly input?: StandardSchema<I>;
-  /** JSON Schema of the arguments, as models read it. Asked of `input` when it can say so itself. */
+  /** JSON Schema of the arguments, shown to the model. Default: what `input` says of itself, or any object. */
   readonly inputSchema?: JsonObject;
+  /** What the tool touches. It decides about plan mode, and whether a call may run again. */
   readonly access: ToolAccess;
-  /** For a tool of several actions: which argument chooses, and what each of them touches. Plan mode shows those that read. */
+  /**
+   * For a tool with several actions: which argument chooses, and what each action touches. Plan mode offers those that
+   * read.
+   */
   readonly actions?: ToolActions;
-  /** Proves of one call that it changes nothing, so that it may run in plan mode: see `shellReadOnly`. */
+  /** Proves that one call changes nothing, so that it may run in plan mode: see `shellReadOnly`. */
   readonly readOnly?: ReadOnlyProof;
-  /** What the tool's server says of it. Shown to people; never believed. */
+  /** What the tool's server says about it. Shown to people, never relied on. */
   readonly annotations?: JsonObject;
-  /** Whether it may be run a second time when another call changed what it read. Default: `read` and `write` yes. */
+  /** Whether a call may run again when another call has changed what it read. Default: true for `read` and `write`. */
   readonly retryable?: boolean;
-  /** Milliseconds a call may take. */
+  /** How many milliseconds a call may take. Default: no limit. */
   readonly deadlineMs?: number;
+  /** What the tool does outside, by name; run with `call.effect`. */
   readonly effects?: Readonly<Record<string, EffectSpec>>;
-  /** Whether somebody must consent before a call runs. One that cannot be asked counts as yes. */
+  /** Whether somebody must consent before a call runs. Default false. A function that throws counts as true. */
   readonly approval?: boolean | ((input: I) => boolean | Promise<boolean>);
-  /** Look at a result before it counts. One that is refused is undone, and the tool tries again inside the same call. */
+  /** Check a result before it counts. A refused result is undone, and the tool tries again inside the same call. */
   readonly validators?: readonly OutputValidator<I>[];
-  /** Attempts at a result that the validators accept. Default 2. */
+  /** How often the tool may try for a result that the validators accept, 1 to 10. Default 2. */
   readonly attempts?: number;
+  /**
+   * The handler. It returns the result as JSON or with `toolResult`, or a failure with `call.fail`. Throwing is a
+   * failure, too. A failure undoes everything the call changed.
+   */
   run(input: I, call: Call): unknown;
 }
 
-/** Somebody's consent to run it, or somebody's answer in place of running it. */
+/** What a call waits for before it runs: consent (`approval`), or an answer that replaces running it (`answer`). */
 export type WaitsFor = "approval" | "answer";
 
 type ParsedInput = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly message: string };
 
+/** A tool, as `defineTool` makes it. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly access: ToolAccess;
-  /** JSON Schema of the arguments: what a model is offered. */
+  /** JSON Schema of the arguments, as it is offered to the model. */
   readonly inputSchema: JsonObject;
   readonly actions?: ToolActions;
   readonly readOnly?: ReadOnlyProof;
@@ -70,7 +85,7 @@ export interface Tool {
   readonly attempts: number;
   /** What a call with these arguments must wait for before it may run. */
   waitsFor(input: unknown): Promise<WaitsFor | undefined>;
-  /** Checks arguments; the handler never sees what did not pass. */
+  /** Checks the arguments. The handler never sees any that do not pass. */
   parse(input: unknown): Promise<ParsedInput>;
   run(input: unknown, call: Call): unknown;
 }
@@ -99,6 +114,7 @@ const TOOL_OPTIONS: { readonly [K in keyof ToolSpec<unknown>]-?: OptionRule } = 
   run: FUNCTION,
 };
 
+/** Makes a tool: a function that a model can call, run as a transaction. Throws BAD_OPTION when the spec is wrong. */
 export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
   checkOptions(spec, TOOL_OPTIONS, ["name", "access", "run"]);
   // It will be a key of kept data, and this one is none.

@@ -24,21 +24,30 @@ import { settle } from "./settle.ts";
 import { Barrier } from "./barrier.ts";
 import type { Tool } from "./tool.ts";
 
+/** Options of `Transactions`. */
 export interface TransactionOptions {
+  /** The tools that calls may name. Default: none. */
   readonly tools?: readonly Tool[];
+  /** Where calls are written down. Default: nowhere, for state that need not outlive the process. */
   readonly ledger?: Ledger;
+  /** Rules about which calls may run. Default: none. */
   readonly policies?: readonly ToolPolicy[];
-  /** Calls that run at once. Default 8. */
+  /** How many calls may run at once. Default 8. */
   readonly parallel?: number;
-  /** `settle` (default): in the order they finish. `call`: in the order they were opened, for identical runs. */
+  /**
+   * In which order calls commit. `settle` (default): as they finish. `call`: as they were opened, so that runs are
+   * identical.
+   */
   readonly commitOrder?: "settle" | "call";
-  /** Hears of every call that ended. What it throws changes nothing. */
+  /** Called with the outcome of every call. If it throws, nothing changes; see `onTelemetryFailure`. */
   readonly observe?: (outcome: CallOutcome) => unknown;
+  /** Called when `observe` has failed. */
   readonly onTelemetryFailure?: (failure: TelemetryFailure) => void;
-  /** Where commands run, when there is a workspace for them. */
+  /** Where commands run, if there is a workspace for them. */
   readonly execHost?: ExecHost;
 }
 
+/** Reports that `observe` failed for a call. The call itself is not affected. */
 export interface TelemetryFailure {
   readonly event: "telemetry_publish_failed";
   readonly callId: string;
@@ -60,7 +69,7 @@ const TRANSACTION_OPTIONS: OptionRules<TransactionOptions> = {
 const PARALLEL = 8;
 const theOneOf = new WeakMap<ExecutionState, Transactions>();
 
-/** Runs calls on branches of one state and settles each exactly once. */
+/** Runs calls on branches of one state, and settles each exactly once. */
 export class Transactions {
   readonly state: ExecutionState;
   readonly effects: EffectBook;
@@ -70,7 +79,9 @@ export class Transactions {
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
   readonly #barrier = new Barrier();
-  /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
+  /**
+   * The open calls, from before they are written down; those that a host will end, with the promise of what ends them.
+   */
   readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
   #last: Promise<void> = Promise.resolve();
   /** Where calls of other states began to have this one work for them; most have none. */
@@ -78,7 +89,7 @@ export class Transactions {
   /** Those who wait for a call to end. */
   readonly #waiting: (() => void)[] = [];
 
-  /** One per state: two would not know of each other's open calls, effects and journal. */
+  /** Throws TRANSACTIONS_EXIST when the state has one already: two would not know of each other's calls and effects. */
   constructor(state: ExecutionState, options: TransactionOptions = {}) {
     if (theOneOf.has(state)) throw new HoldfastError("TRANSACTIONS_EXIST");
     checkOptions(options, TRANSACTION_OPTIONS);
@@ -108,45 +119,48 @@ export class Transactions {
     };
   }
 
+  /** The transactions of a state; made if it has none. */
   static of(state: ExecutionState): Transactions {
     return theOneOf.get(state) ?? new Transactions(state);
   }
 
-  /** Tools that arrive later, e.g. with a host's own call. */
+  /** Adds tools, or replaces those with the same names. */
   add(tools: readonly Tool[]): void {
     for (const tool of tools) this.#tools.set(tool.name, tool);
     this.#listed = undefined;
   }
 
+  /** Removes tools by name. */
   remove(names: readonly string[]): void {
     for (const name of names) this.#tools.delete(name);
     this.#listed = undefined;
   }
 
+  /** The tool of this name, if there is one. */
   tool(name: string): Tool | undefined {
     return this.#tools.get(name);
   }
 
-  /** The same list until a tool comes or goes. */
+  /** All tools. The same array until one is added or removed. */
   get tools(): readonly Tool[] {
     this.#listed ??= [...this.#tools.values()];
     return this.#listed;
   }
 
-  /** Ids of the calls that have been opened and not settled. */
+  /** Ids of the calls that are open. */
   get pending(): readonly string[] {
     return [...this.#open.keys()];
   }
 
-  /** When none of these calls is open any more. */
+  /** Resolves when none of these calls is open any more. */
   async ended(callIds: readonly string[]): Promise<void> {
     while (callIds.some((callId) => this.#open.has(callId)))
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /**
-   * Opens, runs and settles a call. It rejects only when the state or the store is unusable, or when the evaluation's
-   * time is up; whatever the tool does is an outcome.
+   * Opens, runs and settles a call. Whatever the tool does is returned as an outcome; it rejects only when the state or
+   * the store is unusable, or when the evaluation's time is up.
    */
   async run(call: ToolCall, limits: CallLimits = {}): Promise<CallOutcome> {
     const alone = this.#tools.get(call.name)?.access === "execute";
@@ -182,12 +196,12 @@ export class Transactions {
     }
   }
 
-  /** Several calls of one answer, at once. The outcomes stand in the order of the calls, whichever ended first. */
+  /** Runs the calls of one answer side by side. The outcomes are in the order of the calls. */
   runAll(calls: readonly ToolCall[], limits: CallLimits = {}): Promise<readonly CallOutcome[]> {
     return Promise.all(calls.map((call) => this.run(call, limits)));
   }
 
-  /** For hosts that run the tool themselves: opened here, ended by `commit` or `abort`, by whichever comes first. */
+  /** Opens a call for a host that runs the tool itself. It ends with `commit` or `abort`, whichever comes first. */
   async begin(call: ToolCall, limits: CallLimits = {}): Promise<PendingCall> {
     const begun = Promise.withResolvers<PendingCall | undefined>();
     try {
@@ -210,18 +224,19 @@ export class Transactions {
     }
   }
 
-  /** Ends a begun call by its id. A call that is not pending, or was never begun, answers "not pending". */
+  /** Commits a begun call by its id. Returns "not pending" if it has ended or was never begun. */
   async commit(callId: string, result: unknown): Promise<CallOutcome | "not pending"> {
     const pending = await this.#open.get(callId);
     return pending?.commit(result) ?? "not pending";
   }
 
+  /** Aborts a begun call by its id. Returns "not pending" if it has ended or was never begun. */
   async abort(callId: string, reason?: string): Promise<CallOutcome | "not pending"> {
     const pending = await this.#open.get(callId);
     return pending?.abort(reason) ?? "not pending";
   }
 
-  /** Where the state stands; the answer takes it back there. For a call of another state that has this one work for it. */
+  /** Marks where the state stands; the returned function takes it back there. For a call that this state works for. */
   mark(): Promise<TakeBack> {
     const { state } = this;
     const from = () => async (kept: CompositeSnapshot) => void (await state.restore(kept));
@@ -229,12 +244,12 @@ export class Transactions {
     return this.#marks.mark();
   }
 
-  /** Undoes what calls that were taken back had done outside, newest first. */
+  /** Undoes the effects of calls that were taken back, newest first. */
   undoEffects(callIds: readonly string[]): Promise<readonly EffectReport[]> {
     return this.effects.undo(callIds, specsOf(this.#world));
   }
 
-  /** Goes on with what an earlier process had begun to undo. */
+  /** Finishes undoing what an earlier process began to undo. */
   finishUndoing(): Promise<void> {
     return this.effects.finishUndoing(specsOf(this.#world));
   }

@@ -2,21 +2,24 @@ import type { Json } from "../base/json.ts";
 import { inWords } from "../base/words.ts";
 import type { Ending } from "./ending.ts";
 
-/** An attempt whose result was refused: undone, and kept beside the call's one closing record. */
+/** An attempt whose result the validators refused. It was undone, and is kept in the call's closing record. */
 export interface AttemptFailure {
   readonly attempt: number;
   readonly reason: string;
   readonly message: string;
 }
 
-/** What an output validator looks at beside the result. */
+/** What an output validator is given with the result. */
 export interface OutputView<I> {
+  /** The call's arguments. */
   readonly input: I;
-  /** 1 for the first. */
+  /** Which attempt this is, from 1. */
   readonly attempt: number;
 }
 
-/** Says what is wrong with a result, or nothing. `final`: trying again would not help. */
+/**
+ * Checks a result. Return undefined to accept it, or say what is wrong with it. `final`: trying again would not help.
+ */
 export type OutputValidator<I = unknown> = (output: Json, view: OutputView<I>) => Verdict | Promise<Verdict>;
 type Verdict = string | { readonly message: string; readonly final?: boolean } | undefined;
 

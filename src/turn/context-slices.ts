@@ -13,7 +13,7 @@ export const RULE_NEEDS = ["id", "text", "scope", "source"] as const satisfies r
 
 const upsert = reducers.upsertBy<Rule, string>((rule) => readRule(rule).id);
 
-/** Rules that somebody pinned: rolled back with a failed call, gone with a rewind, inherited by a fork. */
+/** The slice of pinned rules. A failed call rolls them back, a rewind takes them back, and a fork inherits them. */
 export const PinnedRules = defineSlice("PinnedRules", {
   initial: [] as readonly Rule[],
   on: {

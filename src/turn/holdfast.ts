@@ -52,17 +52,14 @@ export interface SessionOpening extends Omit<OpenOptions, "fold" | "written"> {
   /** The session that this one works for. This one is in plan mode whenever its parent is. */
   readonly parent?: Session;
   /**
-   * Prunes at opening: requests show this many of the newest groups, and one pointer to the rest. The journal keeps
-   * all.
+   * Prunes at opening: requests show this many of the newest groups, and one pointer to the rest. Nothing is deleted.
    */
   readonly recent?: number;
 }
 
 type Opening = Omit<SessionOpening, "parent" | "recent"> & { readonly parent?: Family["parent"] };
 
-/**
- * A session whose own entry in the store is damaged. Opening it fails with this code, unless the entry can be mended.
- */
+/** A session whose own entry in the store is damaged. Unless it can be mended, opening it fails with this code. */
 export interface DamagedSession extends DamagedRow {
   readonly code: "SESSION_DAMAGED";
 }
@@ -92,8 +89,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /**
-   * Opens a session for writing. Creates it if there is none; after a crash, `session.recovered` says what was
-   * repaired.
+   * Opens a session for writing, and creates it if there is none. `session.recovered` says what a crash left to repair.
    */
   async open(id: string, options: SessionOpening = {}): Promise<Session> {
     checkOptions(options, OPENING_OPTIONS);
@@ -112,16 +108,12 @@ export class Holdfast implements AsyncDisposable {
     return this.#inUse.given(session);
   }
 
-  /**
-   * Reads a session as it stands. It takes no lease, and recovers and changes nothing, even while somebody writes it.
-   */
+  /** Reads a session as it stands: no lease is taken and nothing is changed, so it works while somebody writes it. */
   look(id: string): Promise<SessionLook> {
     return lookAt(this.#deps, id, this.#options);
   }
 
-  /**
-   * Makes a new session `options.as` that shares `from`'s records up to number `after` (default: all), and opens it.
-   */
+  /** Makes and opens a new session, `options.as`, that shares `from`'s records up to number `after` (default: all). */
   async fork(from: string, options: ForkOptions & { readonly after?: number }): Promise<Session> {
     checkOptions(options, FORK_OPTIONS);
     if (options.workspace !== undefined && this.#options.workspace === undefined)

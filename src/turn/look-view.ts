@@ -18,31 +18,34 @@ import { ViewLog, type ViewNotes } from "./view-log.ts";
 import { type Standing, standingDurable, standingRule } from "./what-holds.ts";
 import { DurableState } from "./writeback-slices.ts";
 
-/** What a model saw in one request, put together from what the journal says about it. */
+/** What a model saw in one request, rebuilt from the journal. */
 export interface LookedView {
-  /** The record that tells of it. */
+  /** Sequence number of the record that describes it. */
   readonly seq: number;
   readonly at: string;
   /** How many views came before it. */
   readonly turn: number;
-  /** How many pages stand at each level, in the order of the request. */
+  /** How many pages were shown at each level, in the order of the request. */
   readonly runs: readonly LevelRun[];
-  /** Tokens of the whole request as they were counted when it was sent. */
+  /** Tokens of the whole request, as counted when it was sent. */
   readonly counted: number;
-  /** Of them, instructions, tools and what else stands around the conversation. */
+  /** How many of those surround the conversation: instructions, tools and so on. */
   readonly around?: number;
+  /** Tokens that there were for the conversation. */
   readonly budget?: number;
-  /** The reclaim that its levels go back to, when there was one. */
+  /** The reclaim that set its levels, if there was one. */
   readonly reclaim?: Reclaim;
-  /** Pages before the conversation that only the program which sent it knows: its rules and preferences. */
+  /**
+   * How many pages before the conversation (rules and preferences) are known only to the program that sent the request.
+   */
   readonly unknownPages: number;
-  /** Page by page, for `explainPage`. Undefined when the pages of then cannot be made again here. */
+  /** The view page by page, for `explainPage`. Undefined when its pages cannot be made again here. */
   readonly view?: View;
-  /** What was said since, and will be in the next request. */
+  /** Pages of what was said since, which will be in the next request. */
   readonly since: readonly Page[];
   /** What the provider reported for the answer. */
   readonly usage?: Usage;
-  /** What all answers up to it have used. */
+  /** What all answers up to this one have used. */
   readonly spent: Required<Pick<Usage, "input" | "output" | "cacheRead">>;
 }
 

@@ -35,18 +35,20 @@ import { closingsOf, danglingIn } from "./recover.ts";
 import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
 import type { WaitingCall } from "./waiting.ts";
 
-/** Who has the session: nobody, a process that writes it now, or one that died or fell silent without closing it. */
+/** Who has the session: nobody, a process that is writing it, or one that died or fell silent without closing it. */
 export type WriterState = "closed" | "held" | "died" | "silent";
 
-/** What a rewind would do, as far as it can be told without opening the session. */
+/** What a rewind would do, as far as can be said without opening the session. */
 export interface LookedRewind extends RewindReport {
-  /** A commit of the workspace may not be in place yet: whoever opens it finishes that first, and then plans anew. */
+  /**
+   * A commit may not be in place in the workspace yet. Opening the session finishes that first, so the plan may change.
+   */
   readonly unfinished?: true;
 }
 
 /**
- * A session as it stands, read without taking it: no lease, no lock, no record. It can be looked at while another process
- * writes it, and also where its tools and slices are not known: slices that the journal has introduced are read as data.
+ * A session as it stands, for reading only: no lease, no lock, no record. It works while another process writes the
+ * session, and where its tools and slices are not known: slices that the journal has introduced are read as data.
  */
 export class SessionLook {
   readonly id: SessionId;
@@ -78,22 +80,22 @@ export class SessionLook {
     });
   }
 
-  /** Tool boundaries, oldest first. Those that a rewind took back are told as such. */
+  /** Tool boundaries, oldest first. Those that a rewind took back are marked `rewound`. */
   get boundaries(): readonly ToolBoundary[] {
     return this.#fold.boundaries;
   }
 
-  /** Calls that wait for somebody. */
+  /** Calls that wait for somebody's consent or answer. */
   get waiting(): readonly WaitingCall[] {
     return [...this.#fold.waiting.values()];
   }
 
-  /** Calls that run now, or were cut off: opening the session closes those that nobody runs. */
+  /** Calls that are running, or were cut off by a crash: opening the session closes those. */
   get openCalls(): readonly { readonly callId: CallId; readonly tool: string }[] {
     return [...danglingIn(this.#fold)].map(([callId, tool]) => ({ callId, tool }));
   }
 
-  /** What is still to be undone, because a process was cut off at it. */
+  /** Effects still to be undone, because a process was cut off while undoing them. */
   get undoing(): readonly EffectReport[] {
     return this.#fold.effects
       .values()
@@ -102,27 +104,28 @@ export class SessionLook {
       );
   }
 
-  /** Every entry up to where the session stood when it was looked at. */
+  /** Reads the entries up to where the session stood when you called `look`. */
   read(options: ReadOptions = {}): AsyncIterable<JournalEntry> {
     return this.#journal.read(options);
   }
 
+  /** The conversation: paired, and without what a rewind took back. */
   conversation(): Promise<PairedHistory> {
     return conversationOf(this.read());
   }
 
-  /** As opening it would find it: in plan mode, too, where damage may hide that plan mode was begun. */
+  /** The mode in which opening would find the session. `plan` also when damage may hide that plan mode was begun. */
   async mode(): Promise<Mode> {
     const { root, modeInDoubt } = await this.#state();
     return modeInDoubt ? "plan" : (root.get(catalogPart.name) as CatalogState).mode;
   }
 
-  /** The session that this one works for, by name. */
+  /** The id of the session that this one works for, if any. */
   async parent(): Promise<string | undefined> {
     return ((await this.#state()).root.get(catalogPart.name) as CatalogState).parent;
   }
 
-  /** What is true, or was after an earlier record, as data by the name of the part. Files are not in it, but by digest. */
+  /** The state now, or as it was after record `after`: data by part name. Files are in it only by their digests. */
   async state(after?: number): Promise<JsonObject> {
     const known = partsOf(this.#options);
     const { root, parts } =
@@ -130,20 +133,23 @@ export class SessionLook {
     return Object.fromEntries([...parts].map(([name, part]) => [name, part.encode(root.get(name) as never)]));
   }
 
-  /** How the session lies in a folder, when it does. */
+  /** How the session is bound to a workspace, if it is. */
   async binding(): Promise<Binding | undefined> {
     return ((await this.#state()).root.get(WORKSPACE_PART) as WorkspaceValue | undefined)?.binding;
   }
 
   /**
-   * Changes of the state that cannot be followed here, by sequence number: something they build on is lost, or they are
-   * of a part that only the program that wrote them knows.
+   * Sequence numbers of state changes that cannot be applied here: something they build on is lost, or they belong to a
+   * part that only the program which wrote them knows.
    */
   async skippedChanges(): Promise<readonly number[]> {
     return (await this.#state()).skipped;
   }
 
-  /** The record that a boundary stands after: where a fork begins. "Before" may name a call that is still open. */
+  /**
+   * The number of the record that a fork from this boundary would begin after. `before` may name a call that is still
+   * open.
+   */
   async placeOf(target: RewindTarget): Promise<number> {
     const { callId, side } = targetOf(target);
     if (!this.#fold.openCalls.has(callId as CallId))
@@ -154,7 +160,7 @@ export class SessionLook {
     throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
   }
 
-  /** What a rewind would do now, the files included when the kernel was given the folder. */
+  /** What a rewind would do now; for files, too, if `workspace` is set in the options. */
   async planRewind(target: RewindOptions): Promise<LookedRewind> {
     const { root, parts, skipped } = await this.#state();
     if (skipped.length > 0) throw new HoldfastError("SESSION_NOT_FOLLOWED", { session: this.id, records: skipped });
@@ -179,7 +185,9 @@ export class SessionLook {
     }
   }
 
-  /** What the model saw in its newest request, or in an earlier one; undefined when it saw nothing. */
+  /**
+   * What the model saw in its newest request, or in an earlier one (`turn`). Undefined when there was no such request.
+   */
   async view(options: { readonly turn?: number } = {}): Promise<LookedView | undefined> {
     checkOptions(options, { turn: whole(0) });
     const { root, parts } = await this.#state();

@@ -7,9 +7,9 @@ const STATUSES = ["active", "done", "abandoned"] as const;
 const STEP_STATUSES = ["todo", "doing", "done"] as const;
 
 /**
- * The model says what it is about to do, and how far it is. The plan is part of the state: shown in every request while
- * it is active, undone with a failed call, rewound and forked like everything else. It changes no file, so plan mode
- * offers it. Give it to a kernel among its tools.
+ * A tool with which the model writes down its plan and how far it has come. The plan is part of the state: shown in
+ * every request while it is active, undone with a failed call, rewound and forked like everything else. It changes no
+ * file, so it is offered in plan mode, too. Add it to `tools`.
  */
 export const planTool: Tool = defineTool<Plan>({
   name: "plan",

@@ -25,13 +25,15 @@ export interface CatalogHome {
 /** Snapshots that calls may still refer to: a call that was offered by an older one than these is not run. */
 const KEPT = 32;
 
-/** Which tools a session offers, and in which mode it is. */
+/** The tools that a session offers, and its mode. */
 export class SessionCatalog implements Relative {
   readonly #home: CatalogHome;
   readonly #transactions: Transactions;
   readonly #family: Family | undefined;
   readonly #reserved: readonly string[];
-  /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
+  /**
+   * Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there.
+   */
   #asksSaid = false;
   readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
   #hashed: { readonly of: readonly Tool[]; readonly hashes: CatalogState["tools"] } | undefined;
@@ -56,28 +58,29 @@ export class SessionCatalog implements Relative {
   /** A flip of the mode is a boundary: what is dirty is committed first. */
   beforeFlip: () => Promise<void> = async () => {};
 
-  /** What is true now. Whoever works for a session in plan mode is in plan mode, whatever it says of itself. */
+  /** The catalog as it is now. A session that works for one in plan mode is in plan mode, too. */
   get state(): CatalogState {
     const { parentPlans: _, ...state } = this.#home.state;
     return state.mode === "act" && this.#parentPlans ? { ...state, mode: "plan" } : state;
   }
 
-  /** What is written down of it, whatever its parent says. */
+  /** The session's own catalog as the journal has it, without its parent's mode. */
   get own(): CatalogState {
     return this.#home.state;
   }
 
+  /** The current mode, `act` or `plan`. */
   get mode(): Mode {
     return this.state.mode;
   }
 
-  /** What a request is held against. A change that is not written down yet is one all the same: its epoch is the next. */
+  /** What requests are checked against. A change of tools that is not in the journal yet counts as the next epoch. */
   get live(): CatalogState {
     const { state } = this;
     return this.isWritten ? state : { ...state, epoch: state.epoch + 1 };
   }
 
-  /** Whether the journal tells of the tools there are. */
+  /** Whether the journal has the current tools. */
   get isWritten(): boolean {
     const { state } = this.#home;
     const isSame = changeCatalog(state, this.#present(), "") === state;
@@ -86,7 +89,7 @@ export class SessionCatalog implements Relative {
     return isSame;
   }
 
-  /** What is offered now. The same object until something changes. */
+  /** What is offered now. Returns the same object until something changes. */
   snapshot(): SessionToolCatalogSnapshot {
     const { tools } = this.#transactions;
     const { state } = this;
@@ -97,19 +100,21 @@ export class SessionCatalog implements Relative {
     return snapshot;
   }
 
-  /** Notes that a request offers this snapshot: its calls will refer to it. */
+  /** Notes that a request offers this snapshot. Calls of its answer will name the snapshot's epoch. */
   offer(snapshot: SessionToolCatalogSnapshot): void {
     this.#offered.set(snapshot.epoch, snapshot);
     const [oldest] = this.#offered.keys();
     if (this.#offered.size > KEPT && oldest !== undefined) this.#offered.delete(oldest);
   }
 
-  /** Hash of everything about a tool that is data. */
+  /** Hashes everything about a tool that is data. */
   definition(tool: Tool): Sha256 {
     return definitionHash(tool);
   }
 
-  /** Why a call may not start now, in words for the model, or nothing. `epoch`: of the request that offered it. */
+  /**
+   * Why a call may not start now, in words for the model, or undefined. `epoch`: that of the request that offered it.
+   */
   denial(call: { readonly tool: Tool; readonly input: unknown; readonly epoch?: number }): string | undefined {
     const { tool, input, epoch } = call;
     const { name } = tool;
@@ -121,7 +126,9 @@ export class SessionCatalog implements Relative {
     return denialOfCall({ ...attempt, offeredBy });
   }
 
-  /** Flips the mode, here and in every child that is open. Twice is once; durable when it resolves. */
+  /**
+   * Sets the mode, here and in every open child. Durable when it resolves; setting the same mode twice changes nothing.
+   */
   async setMode(mode: Mode, reason = `${mode} mode was asked for`): Promise<CatalogState> {
     if (!MODES.includes(mode)) throw badOption("mode", mode, MODES.join(" or "));
     if (mode === "act" && this.#parentPlans) throw new HoldfastError("MODE_INHERITED", { mode: "plan" });
@@ -138,7 +145,7 @@ export class SessionCatalog implements Relative {
     return this.state;
   }
 
-  /** Whether there is somebody to ask. */
+  /** Says whether there is somebody to ask: only then is `ask_user` offered. Default: when that tool is there. */
   async setRequestUserInput(
     enabled: boolean,
     reason = enabled ? "the user can be asked" : "nobody can be asked",
@@ -147,16 +154,17 @@ export class SessionCatalog implements Relative {
     await this.#change(() => ({ requestUserInputEnabled: enabled }), reason);
   }
 
-  /** Offers further tools, or others under the same names. Calls of the running request keep what it offered. */
+  /** Adds tools, or replaces those with the same names. Calls of the running request keep what it offered. */
   async add(tools: readonly Tool[], reason = "tools were added"): Promise<void> {
     await this.swap([], tools, reason);
   }
 
+  /** Removes tools by name. */
   async remove(names: readonly string[], reason = "tools were removed"): Promise<void> {
     await this.swap(names, [], reason);
   }
 
-  /** Tools go and others come, as one change. */
+  /** Removes tools and adds others, as one change. */
   async swap(gone: readonly string[], tools: readonly Tool[], reason = "tools were changed"): Promise<void> {
     this.refuseReserved(tools);
     this.#transactions.remove(gone);
@@ -164,13 +172,13 @@ export class SessionCatalog implements Relative {
     await this.sync(reason);
   }
 
-  /** Refuses tools under names of the kernel's own. */
+  /** Throws TOOL_NAME_TAKEN for tools that have the name of a built-in one. */
   refuseReserved(tools: readonly Tool[]): void {
     const taken = tools.find(({ name }) => this.#reserved.includes(name));
     if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken.name, by: "the kernel" });
   }
 
-  /** Writes down which tools there are, if that is not what the journal says. */
+  /** Writes the current tools to the journal, if it does not have them yet. */
   async sync(reason = "the session was opened with these tools"): Promise<void> {
     if (this.own.mode === "act" && this.#parentAway !== undefined && (await this.#keptParent()) === "plan")
       await this.setMode("plan", PARENT_PLANS);
@@ -197,7 +205,10 @@ export class SessionCatalog implements Relative {
     return [{ kind: "boundary-crossed", boundary: "mode-flip" }, { kind: "mode-changed", mode: to.mode }, changed];
   }
 
-  /** In the order in which it was asked for: the last word of a user is the one that stays. With the tools of its moment. */
+  /**
+   * In the order in which it was asked for: the last word of a user is the one that stays. With the tools of its
+   * moment.
+   */
   #change(change: () => CatalogChange, reason: string): Promise<void> {
     return this.#home.change((now) => {
       const to = changeCatalog(now, { tools: this.#hashes(), ...change() }, reason);
@@ -223,7 +234,10 @@ export class SessionCatalog implements Relative {
     return hashes;
   }
 
-  /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
+  /**
+   * By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they
+   * are.
+   */
   get #parentPlans(): boolean {
     // Asked several times for each request, and nearly always alone: no list is made for it.
     for (const gate of gatesAround()) {

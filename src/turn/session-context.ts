@@ -44,7 +44,7 @@ import { hasSlice, pinnedIn, plansIn, valueIn } from "./what-holds.ts";
 const MOST_TRACED = 1_000;
 const PATIENCE_MS = 20_000;
 
-/** What a session's model sees, and why. The pages follow the journal: nothing is kept here that it does not hold. */
+/** What a session's model sees, and why. Everything here follows from the journal. */
 export class SessionContext {
   readonly #state: ExecutionState;
   readonly #options: ContextOptions;
@@ -75,31 +75,32 @@ export class SessionContext {
     this.#prepared = new PreparedTexts(this.#log, { openedAt: this.#openedAt, redact });
   }
 
-  /** The view of the last request in this process. */
+  /** The view of the last request that this process made. */
   get view(): View | undefined {
     return this.#view;
   }
 
-  /** Faults of the session, as far as its journal was read; alerts and hits of this process. */
+  /** Counts the session's faults, as far as its journal was read, and the alerts and hits of this process. */
   get counts(): ContextCounts {
     return this.#observer.counts;
   }
 
+  /** How the token counter is calibrated by what the provider has reported. */
   get calibration(): Calibration {
     return this.#log.calibration;
   }
 
-  /** One line of JSON for each of the newest views that were chosen or refused, in this process. */
+  /** One line of JSON for each of the newest 1 000 views that this process chose or refused. */
   get trace(): readonly string[] {
     return this.#trace.map(canonicalJson);
   }
 
-  /** Why a page is shown as it is; undefined for a page that the last view does not know. */
+  /** Explains why a page is shown as it is. Undefined for a page that is not in the last view. */
   explain(pageId: string): Explanation | undefined {
     return this.#view === undefined ? undefined : explainPage(this.#view, pageId);
   }
 
-  /** What a handle names, or why it names nothing here. */
+  /** Gets back what a handle names, or says why it names nothing here. */
   recall(request: RecallRequest): Recalled {
     const answer = this.#table.recall(request);
     this.#observer.recalled(answer);
@@ -109,16 +110,17 @@ export class SessionContext {
     return answer;
   }
 
-  /** A rule that holds from now on, in this session and its forks. Inside a call: dispatch `PinnedRules.pinned`. */
+  /** Pins a rule in this session and its forks. Inside a call, dispatch `PinnedRules.pinned` instead. */
   pin(rule: Rule): Promise<void> {
     return this.#state.session.dispatch(PinnedRules.pinned(rule));
   }
 
+  /** Removes a pinned rule. Inside a call, dispatch `PinnedRules.unpinned` instead. */
   unpin(id: string): Promise<void> {
     return this.#state.session.dispatch(PinnedRules.unpinned(id));
   }
 
-  /** Hears what the journal holds, before the conversation does. */
+  /** Takes in a journal entry, before the conversation does. */
   hear(entry: JournalEntry): void {
     // Of earlier processes; this one counts its own when they happen.
     if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
@@ -126,14 +128,15 @@ export class SessionContext {
     if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
   }
 
-  /** What the project's files said when the turn began, and what of them could not be read. */
+  /** The rules from the project's files when the turn began, and what could not be read. */
   get project(): ProjectRules {
     return this.#project;
   }
 
   /**
-   * Reads the project's files again. Done when a turn begins and not within one: what an agent writes there in the middle of
-   * its work neither changes its rules under it nor costs it the prefix. Answers faults that are new.
+   * Reads the project's files again, and returns the faults that are new. It happens when a turn begins and never
+   * within one: what an agent writes there in the middle of its work must neither change its rules nor cost it the
+   * stable prefix.
    */
   async readProject(files: () => Filesystem): Promise<readonly ProjectFault[]> {
     const { project, rules } = this.#options;
@@ -143,25 +146,27 @@ export class SessionContext {
     return this.#project.faults.filter((fault) => !told.has(JSON.stringify(fault)));
   }
 
+  /** The compressor of the session's options, if any. */
   get compressor(): Compressor | undefined {
     return this.#options.compressor;
   }
 
+  /** How long a request waits for a compressor that asks a model, in milliseconds. */
   get patienceMs(): number {
     return this.#options.patienceMs ?? PATIENCE_MS;
   }
 
-  /** New outputs that a compressor which asks a model should be asked about, each once. */
+  /** New outputs for a compressor that asks a model; each is returned once. */
   unprepared(items: readonly Item[], idOf: ViewAsk["idOf"]): readonly UnpreparedOutput[] {
     return this.#options.compressor?.prepare === undefined ? [] : this.#prepared.wanting(items, idOf);
   }
 
-  /** What was answered for one; false when no page may show it. */
+  /** Takes what the compressor made of an output. Returns false when no page may show it. */
   takePrepared(output: UnpreparedOutput, answer: Compressed | undefined): boolean {
     return this.#prepared.take(output, answer);
   }
 
-  /** Station: the view of the next request. `notesOf` says what to write about it before anything is sent. */
+  /** Station: chooses the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
     const list = this.know(ask.history, ask.idOf);
     const previous = this.#view ?? this.#resume(list);
@@ -194,36 +199,40 @@ export class SessionContext {
     });
   }
 
-  /** The pages that the next request chooses from. Making them is also what lets their handles resolve. */
+  /** Makes the pages that the next request chooses from. Only then can their handles be recalled. */
   know(history: readonly Item[], idOf: ViewAsk["idOf"]): readonly Page[] {
     return this.#list(this.#knownPages, { history, idOf });
   }
 
-  /** Tokens for the conversation in one request, as far as it is known: of the last view, or of the window. */
+  /**
+   * Tokens for the conversation in one request: the budget of the last view, or before the first one, from the window.
+   */
   get budget(): number {
     return this.#view?.budget ?? this.#budget.beforehand;
   }
 
-  /** How near the last request was to being compacted. Without a trigger nothing is ever compacted by itself. */
+  /** How near the conversation is to being compacted. Always "none" without `compaction`. */
   get pressure(): Pressure {
     return this.#view === undefined ? "none" : this.pressureOf(this.#view);
   }
 
+  /** How near a view is to the compaction trigger. Always "none" without `compaction`. */
   pressureOf({ tokens, budget }: View): Pressure {
     const { compaction } = this.#options;
     return compaction === undefined ? "none" : pressureOf(tokens, compaction.at * budget);
   }
 
+  /** The compaction options of the session, if any. */
   get compaction(): CompactionOptions | undefined {
     return this.#options.compaction;
   }
 
-  /** A promise about context was missed. */
+  /** Counts a promise about context that was not kept. */
   missed(fault: ContextFault): void {
     this.#observer.counts = withFault(this.#observer.counts, fault);
   }
 
-  /** Whether a handle names something here. Asking is no recall: nothing is counted. */
+  /** Whether a handle names something here. This does not count as a recall. */
   resolves(handle: string): boolean {
     return this.#table.recall({ handle }).ok;
   }
@@ -234,19 +243,19 @@ export class SessionContext {
     return found.ok ? found.page : undefined;
   }
 
-  /** What the user said last, as the last view has it. */
+  /** The page of what the user said last, in the last view. */
   get saidLast(): Page | undefined {
     return this.#view?.pages.findLast(isUserTurn);
   }
 
-  /** How the compressor has failed since this was last asked. */
+  /** The compressor's failures since this was last called. */
   takeUncompressed(): readonly CompressorFailure[] {
     const news = [...this.#uncompressed].flatMap(([key, one]) => (one === "told" ? [] : [[key, one] as const]));
     for (const [key] of news) this.#uncompressed.set(key, "told");
     return news.map(([, one]) => one);
   }
 
-  /** Takes a view as the one that is sent next, and says what to write about it before. */
+  /** Takes a view as the one to be sent next, and returns what to write about it first. */
   notesOf(view: View): { readonly drafts: readonly RecordDraft[]; readonly events: readonly SliceEvent[] } {
     const spans = this.#chosen(view);
     const { levels, kind } = viewChosen(view);
@@ -269,7 +278,7 @@ export class SessionContext {
     };
   }
 
-  /** A call of a tool that only reads, made while the model looked at the last view. */
+  /** Notes a call of a read-only tool that the model made while it saw the last view. */
   called(call: CallItem): CallSeen {
     return this.#view === undefined ? "first" : this.#observer.call(call, this.#view);
   }

@@ -9,13 +9,16 @@ import type { SessionFiles } from "./session-files.ts";
 
 /** How commands run in the workspace of a session. */
 export interface ExecSettings {
-  /** `auto` (default): the overlay where it works, else the portable driver. */
+  /** What keeps a command's changes apart. `auto` (default): the overlay where it works, else the portable driver. */
   readonly driver?: "auto" | DriverName;
-  /** Bounds of every command that does not bring its own. */
+  /** Limits for every command that does not set its own. */
   readonly limits?: Partial<ExecLimits>;
   /** Added to the environment of every command. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What the portable driver takes into its care: more is told as not covered. */
+  /**
+   * How many bytes the portable driver protects: `file` 64 MiB, `tree` 4 GiB by default. More is reported as not
+   * covered.
+   */
   readonly cover?: Partial<CoverLimits>;
 }
 

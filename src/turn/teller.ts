@@ -8,14 +8,17 @@ import type { SessionId } from "../records/ids.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
 import { addHistorySignals, factsOf, toldKind, wordsOf } from "./told-facts.ts";
 
+/** Who receives events, and how much they contain. */
 export interface TelemetryOptions {
+  /** Every event goes to every sink that wants it. */
   readonly sinks: readonly EventSink[];
-  /** Tell what was said, too, and not only its size. Secrets are hidden in it as everywhere. Default false. */
+  /** Put what was said into events, and not only its size. Secrets are hidden in it as everywhere. Default false. */
   readonly content?: boolean;
-  /** Hears of a sink that failed. What it throws itself is dropped: there is nobody left to tell. */
+  /** Called when a sink has failed. If it throws itself, that is ignored. */
   readonly onFailure?: (failure: SinkFailure) => void;
 }
 
+/** A sink that failed, and the event that it was given. */
 export interface SinkFailure {
   readonly event: KernelEvent;
   readonly error: unknown;

@@ -3,10 +3,10 @@ import { PAGE_SCOPES } from "../context/page.ts";
 import type { DurablePages, Writeback, WritebackTuple } from "../context/writeback/tuple.ts";
 import { defineSlice } from "../state/slice.ts";
 
-/** A change that somebody wants and nobody has numbered yet: inside a call there is no number to be had. */
+/** A wanted change of a durable page that has no number yet: inside a call there is none. */
 export type WantedWriteback = WritebackTuple & { readonly by: string };
 
-/** What waits to be written back. Rolled back with the call that wanted it, gone with a rewind. */
+/** The slice of staged writebacks. A failed call rolls its own back, and a rewind takes them back. */
 export const StagedWritebacks = defineSlice("StagedWritebacks", {
   initial: [] as readonly (WantedWriteback | Writeback)[],
   on: {
@@ -41,7 +41,10 @@ export function isNumbered(one: WantedWriteback | Writeback): one is Writeback {
   return "id" in Object(one);
 }
 
-/** What waits, each an object. Earlier versions took whatever a tool dispatched, and it must not keep a session from closing. */
+/**
+ * What waits, each an object. Earlier versions took whatever a tool dispatched, and it must not keep a session from
+ * closing.
+ */
 export function waitingIn(staged: readonly (WantedWriteback | Writeback)[]): readonly (WantedWriteback | Writeback)[] {
   return staged.map((one): WantedWriteback | Writeback => Object(one));
 }

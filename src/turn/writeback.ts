@@ -33,17 +33,21 @@ import {
   WritebackCount,
 } from "./writeback-slices.ts";
 
+/** Options of the tool `remember`. */
 export interface RememberOptions {
-  /** Where the model may want something kept, besides its session. Its principal must be allowed to, as well. */
+  /** Scopes the model may write to in addition to its session. Its principal must allow them, too. Default: none. */
   readonly scopes?: readonly PageScope[];
 }
 
+/** Who may write back, and which checks apply in addition to the built-in ones. */
 export interface WritebackOptions {
-  /** Who may write back, and where, beside `host` and `model`. */
+  /** Who may write back, and to which scopes, in addition to `host` and `model`. */
   readonly principals?: Readonly<Record<string, Principal>>;
-  /** Checks of your own of what a change says. */
+  /** Your own checks of a change. Default: none. */
   readonly predicates?: readonly WritebackPredicate[];
-  /** Offers the model a tool `remember`: rules, goals and preferences that it may ask to be kept. */
+  /**
+   * Offers the model the tool `remember`, with which it can keep rules, goals and preferences. Default: not offered.
+   */
   readonly remember?: true | RememberOptions;
 }
 
@@ -57,7 +61,7 @@ export interface WritebackGround {
   readonly resolves: (evidence: string) => boolean;
 }
 
-/** What a flush did. */
+/** What a flush did: which changes were committed, and which were rejected. */
 export interface Flushed {
   readonly committed: readonly Writeback[];
   readonly rejected: CommitPlan["rejected"];
@@ -69,7 +73,9 @@ type Waiting = readonly (Writeback | WantedWriteback)[];
 /** A store that fails is asked so often in all. */
 const ATTEMPTS = 3;
 
-/** What a session knows and must not lose: staged, validated, committed, each step in the journal. */
+/**
+ * Keeps rules, plans and preferences durable: changes are staged, validated and committed, each step in the journal.
+ */
 export class SessionWriteback {
   readonly #ground: WritebackGround;
   readonly #world: Omit<WritebackWorld, "pages">;
@@ -82,24 +88,24 @@ export class SessionWriteback {
     this.#world = { principals: { ...PRINCIPALS, ...principals }, predicates, resolves };
   }
 
-  /** What waits to be committed: the dirty pages' changes. */
+  /** The changes that are staged and not committed yet. */
   get pending(): readonly (Writeback | WantedWriteback)[] {
     return waitingIn(this.#ground.state.session.get(StagedWritebacks));
   }
 
-  /** The durable pages of a scope, as they are committed. Shared ones as this session last saw them. */
+  /** The committed durable pages of a scope. Shared ones are as this session last saw them. */
   pages(scope: PageScope): DurablePages {
     return scope === "session" ? this.#ground.state.session.get(DurableState) : this.#ground.shelves.pages(scope);
   }
 
-  /** What `set-with-version` must name to replace a field, when what waits has been committed. */
+  /** The version that `set-with-version` must name to replace a field once the `waiting` changes are committed. */
   version(of: Pick<WritebackTuple, "kind" | "page" | "field" | "scope">, waiting: Waiting = []): string {
     return versionOf(this.#coming(of.scope, waiting)[keyOf(of)]?.fields[of.field]);
   }
 
   /**
-   * Writes down that a change is wanted. It is validated and committed before the next boundary, or by `commit`. Undefined:
-   * the page says so already. Inside a call: dispatch `StagedWritebacks.wanted`.
+   * Stages a change. It is validated and committed before the next boundary, or by `commit`. Returns undefined when the
+   * page already says so. Inside a call, dispatch `StagedWritebacks.wanted` instead.
    */
   stage(tuple: WritebackTuple, by = "host"): Promise<Writeback | undefined> {
     return this.#ground.decide(() => {
@@ -112,8 +118,8 @@ export class SessionWriteback {
   }
 
   /**
-   * What would become of a change that is wanted after those that wait: nothing in its way, a rejection, or the page says so
-   * already.
+   * Predicts what would become of a change, made after the `waiting` ones: undefined when nothing is in its way, the
+   * rejection, or "said" when the page already says so.
    */
   check(tuple: WritebackTuple, by = "host", waiting: Waiting = []): WritebackRejection | "said" | undefined {
     const pages = this.#coming(tuple.scope, waiting);
@@ -124,7 +130,7 @@ export class SessionWriteback {
     return isRefused || !isSaid(tuple, pages) ? rejection : "said";
   }
 
-  /** Takes a staged change out, with the reason. */
+  /** Rejects a staged change, with a reason. */
   reject(id: string, reason: string): Promise<void> {
     return this.#ground.decide(() => {
       const writeback = this.#staged(id);
@@ -132,7 +138,10 @@ export class SessionWriteback {
     });
   }
 
-  /** Validates and commits what is staged, or of it what is named. A store that stays out of reach is a typed failure. */
+  /**
+   * Validates and commits what is staged, or only the given ids. Throws WRITEBACK_UNREACHABLE when the store cannot be
+   * reached.
+   */
   commit(ids?: readonly string[]): Promise<Flushed> {
     const turn = this.#flushing.then(
       () => this.#commit(ids),
@@ -225,7 +234,9 @@ export class SessionWriteback {
   }
 }
 
-/** Where a change is judged. One that names no scope would be judged by nobody; among the session's own it is rejected. */
+/**
+ * Where a change is judged. One that names no scope would be judged by nobody; among the session's own it is rejected.
+ */
 function scopeOf({ scope }: Pick<WantedWriteback, "scope">): PageScope {
   return isPageScope(scope) ? scope : "session";
 }
@@ -268,7 +279,10 @@ function changeOf(writeback: Writeback): Json {
   return writeback as unknown as Json;
 }
 
-/** Tries again what a store has refused. Whatever it did half is done by the next attempt, because no change counts twice. */
+/**
+ * Tries again what a store has refused. Whatever it did half is done by the next attempt, because no change counts
+ * twice.
+ */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -279,7 +293,9 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A store out of reach, which a later attempt may reach. Any other failure is nobody's to wait for, and is thrown on. */
+/**
+ * A store out of reach, which a later attempt may reach. Any other failure is nobody's to wait for, and is thrown on.
+ */
 export function outOfReach(error: unknown): HoldfastError {
   if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
   throw error;
