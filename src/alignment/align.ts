@@ -6,48 +6,55 @@ import { type AlignmentFault, explainFault } from "./faults.ts";
 
 declare const aligned: unique symbol;
 
-/** The receipt of this station: prompt and catalog were checked together. Made only here. */
+/** The receipt of alignment: this prompt and this catalog were checked together. Only alignment makes one. */
 export interface AlignedPrompt {
   readonly [aligned]: true;
   readonly prompt: RenderedPrompt;
   readonly catalog: SessionToolCatalogSnapshot;
-  /** What was found first, when it had to be built anew. */
+  /** The faults that were found first, if prompt and snapshot had to be rebuilt. */
   readonly healed: readonly AlignmentFault[];
-  /** Sent in spite of these faults, because somebody insisted. */
+  /** The faults in spite of which it is sent, and why, with `sendMisaligned`. */
   readonly overridden?: { readonly because: string; readonly faults: readonly AlignmentFault[] };
-  /** Why somebody wants it sent, whatever is found later. */
+  /** The text of `sendMisaligned`: it is sent whatever is found later. */
   readonly insisted?: string;
-  /** Tools of the conversation that are no longer offered. */
+  /** Tools that the conversation has called and that are no longer offered. */
   readonly toolsGone: readonly string[];
 }
 
-/** Where the station gets its parts. */
+/** Where alignment gets prompt, snapshot and current catalog. */
 export interface StorySources {
-  /** What the last request was made of, if it is still at hand. */
+  /** Prompt and snapshot of the last request, to be used again if they still agree. */
   readonly held?: Pick<Story, "prompt" | "catalog">;
+  /** Takes a snapshot of the catalog. */
   takeSnapshot(): SessionToolCatalogSnapshot;
+  /** Renders the prompt for a snapshot. */
   render(catalog: SessionToolCatalogSnapshot): Result<RenderedPrompt, readonly PromptFault[]>;
-  /** Read anew for every check. */
+  /** The current catalog, read again for every check. */
   live(): LiveCatalog;
 }
 
+/** Options of `alignPrompt`. */
 export interface AlignOptions extends Pick<Story, "toolChoice" | "calledTools"> {
-  /** Sends what is misaligned all the same, and says why. It is recorded with the request. */
+  /** Sends a misaligned request anyway. The text says why, and is recorded with the request. Default: it is refused. */
   readonly sendMisaligned?: string;
 }
 
-/** Why a request is refused: what was found first, and what was still wrong after everything was built anew. */
+/** Why a request was refused: the faults found first, those left after a rebuild, and these in words. */
 export interface AlignmentReport {
   readonly first: readonly AlignmentFault[];
   readonly afterRebuild: readonly AlignmentFault[];
   readonly says: readonly string[];
 }
 
+/** The result of alignment: the receipt, or why the request is refused. */
 export type Alignment =
   | { readonly ok: true; readonly aligned: AlignedPrompt }
   | { readonly ok: false; readonly report: AlignmentReport };
 
-/** Checks, and heals by building snapshot and prompt anew, exactly once. What is still misaligned is refused. */
+/**
+ * Checks that prompt, catalog and mode agree. If not, rebuilds snapshot and prompt once; if that does not help,
+ * refuses.
+ */
 export function alignPrompt(sources: StorySources, options: AlignOptions = {}): Alignment {
   const first = tell(sources, options, sources.held ?? build(sources));
   const { sendMisaligned } = options;
@@ -60,7 +67,7 @@ export function alignPrompt(sources: StorySources, options: AlignOptions = {}): 
   return { ok: false, report: { first: first.verdict.faults, afterRebuild, says: afterRebuild.map(explainFault) } };
 }
 
-/** Asked once more at the very moment of sending: whatever was awaited in between may have changed the mode. */
+/** What has changed since alignment. Ask just before sending: the mode may have changed while something was awaited. */
 export function stillAligned({ catalog }: AlignedPrompt, live: LiveCatalog): readonly AlignmentFault[] {
   return liveFaults(catalog, live);
 }

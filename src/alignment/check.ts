@@ -6,31 +6,31 @@ import { type RenderedPrompt, type Segment, wordsOf } from "../prompt/render.ts"
 import { readStamp, stampFields } from "../prompt/stamp.ts";
 import type { AlignmentFault } from "./faults.ts";
 
-/** What is true at the moment of the check. */
+/** The catalog as it is at the moment of the check. */
 export type LiveCatalog = Pick<CatalogState, "epoch" | "mode" | "requestUserInputEnabled">;
 
 export interface Story {
   readonly prompt: RenderedPrompt;
   readonly catalog: SessionToolCatalogSnapshot;
   readonly live: LiveCatalog;
-  /** The tool that the request will demand. */
+  /** The one tool that the request will force the model to call. */
   readonly toolChoice?: string;
   /** Names of the tools that the conversation has called. */
   readonly calledTools?: Iterable<string>;
 }
 
 /**
- * `verified`: everything agrees and the stamp proves it. `unverified`: nothing disagrees, and nothing proves it, because
- * the stamp is missing. `misaligned`: the first fault comes first.
+ * The result of a check. `verified`: everything agrees, and the stamp proves it. `unverified`: nothing disagrees, but
+ * the stamp that would prove it is missing. `misaligned`: see `faults`, most important first.
  */
 export interface Verdict {
   readonly outcome: "verified" | "unverified" | "misaligned";
   readonly faults: readonly AlignmentFault[];
-  /** Tools that the conversation has called and that are no longer offered: for the one who repairs it for a provider. */
+  /** Tools that the conversation has called and that are no longer offered. Repair of the conversation needs them. */
   readonly toolsGone: readonly string[];
 }
 
-/** Whether prompt, catalog and mode tell one story. Looks only at our own segments: what others say proves nothing. */
+/** Checks whether prompt, catalog and mode agree. It looks only at the prompt's own segments, not at other text. */
 export function checkAlignment(story: Story): Verdict {
   const { prompt, catalog, toolChoice, calledTools = [] } = story;
   const chosen: AlignmentFault[] =

@@ -1,7 +1,7 @@
 import type { Alignment } from "./align.ts";
 import { ALIGNMENT_FAULT_KINDS, type AlignmentFault, type AlignmentFaultKind } from "./faults.ts";
 
-/** Faults by kind, and what became of requests, since this object was made. */
+/** Counts faults by kind, and what became of requests, since this object was made. */
 export class AlignmentCounters {
   readonly #faults = Object.fromEntries(ALIGNMENT_FAULT_KINDS.map((kind) => [kind, 0])) as Record<
     AlignmentFaultKind,
@@ -25,7 +25,7 @@ export class AlignmentCounters {
     else this.#aligned += 1;
   }
 
-  /** Faults that were found later, on the request itself. */
+  /** Counts faults that were found later, in the request itself. */
   countFaults(faults: readonly AlignmentFault[]): void {
     for (const { kind } of faults) this.#faults[kind] += 1;
   }

@@ -1,11 +1,11 @@
 import type { Mode } from "../catalog/tool.ts";
 import type { PromptFault } from "../prompt/render.ts";
 
-/** Every way in which prompt, catalog and mode can tell different stories. */
+/** Every way in which prompt, catalog and mode can disagree. */
 export type AlignmentFault =
   | { readonly kind: "mode-mismatch"; readonly snapshot: Mode; readonly live: Mode }
   | { readonly kind: "user-input-mismatch"; readonly snapshot: boolean; readonly live: boolean }
-  /** The catalog has moved on since the snapshot was taken. */
+  /** The catalog has changed since the snapshot was taken. */
   | { readonly kind: "catalog-stale"; readonly snapshotEpoch: number; readonly liveEpoch: number }
   | { readonly kind: "stamp-missing" }
   | {
@@ -19,22 +19,22 @@ export type AlignmentFault =
   /** A segment's text is not the one that was hashed when it was rendered. */
   | { readonly kind: "segment-altered"; readonly segment: string }
   | { readonly kind: "policy-line"; readonly expectedLine: string | undefined; readonly segment: string }
-  /** A segment tells the model to use a tool that it is not offered, or not any more as it was. */
+  /** A segment tells the model to use a tool that is not offered, or (`tool-changed`) has changed since. */
   | { readonly kind: "tool-not-offered"; readonly tool: string; readonly segment: string }
   | { readonly kind: "tool-changed"; readonly tool: string; readonly segment: string }
-  /** A segment says that a tool cannot be used, and it is offered. */
+  /** A segment says that a tool cannot be used, but it is offered. */
   | { readonly kind: "tool-not-blocked"; readonly tool: string; readonly segment: string }
   | { readonly kind: "tool-choice-missing"; readonly tool: string }
-  /** The request that was about to leave offers something else than the snapshot. */
+  /** The written request offers something other than the snapshot. */
   | {
       readonly kind: "request-tools-differ";
       readonly missing: readonly string[];
       readonly extra: readonly string[];
       readonly changed: readonly string[];
     }
-  /** The request carries fields of the caller's own that could say or offer anything. */
+  /** The request has fields of the caller's own that could say or offer anything. */
   | { readonly kind: "request-fields-foreign"; readonly fields: readonly string[] }
-  /** The request does not say what the kernel says of the mode and the catalog. */
+  /** The request lacks what it must say about the mode and the catalog. */
   | { readonly kind: "request-words-missing"; readonly segments: readonly string[] }
   | { readonly kind: "prompt-not-rendered"; readonly why: PromptFault };
 

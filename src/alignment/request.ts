@@ -5,8 +5,8 @@ import type { RenderedPrompt } from "../prompt/render.ts";
 import type { AlignmentFault } from "./faults.ts";
 
 /**
- * Whether the request that is about to leave offers what the snapshot offers, no more, no less, nothing else, and says what
- * the kernel has to say of it. Fields of a caller's own that carry words or tools can say anything, so there may be none.
+ * Checks a written request before it is sent: it must offer exactly what the snapshot offers, and say what it must
+ * about mode and catalog. It may have no fields of the caller's own that carry words or tools: they could say anything.
  */
 export function checkRequest(
   sent: SentRequest,
@@ -69,7 +69,10 @@ function sameJson(a: unknown, b: unknown): boolean {
   return Array.isArray(a) === Array.isArray(b) && sameFields(a as Fields, b as Fields);
 }
 
-/** `unsaid`: what a field holds that is left out. Looked at for every tool of every request, so without lists in between. */
+/**
+ * `unsaid`: what a field holds that is left out. Looked at for every tool of every request, so without lists in
+ * between.
+ */
 function sameFields(a: Fields, b: Fields, unsaid: Fields = NOTHING): boolean {
   for (const name in a)
     if (a[name] !== b[name] && !sameJson(valueOf(a, name, unsaid), valueOf(b, name, unsaid))) return false;

@@ -6,7 +6,7 @@ import {
 } from "../prompt/policy-lines.ts";
 import { readStamp } from "../prompt/stamp.ts";
 
-/** A misalignment, in the seed's five kinds. */
+/** A misalignment: one of the seed's five kinds. */
 export type AlignmentError =
   | { readonly kind: "PlanModeMismatch"; readonly snapshotPlanMode: boolean; readonly registryPlanMode: boolean }
   | {
@@ -23,18 +23,18 @@ export type AlignmentError =
       readonly snapshotValue: string;
     };
 
-/** Every kind is mended by building prompt and catalog anew. */
+/** Whether rebuilding prompt and catalog can help. It can for every kind, so this is always true. */
 export function shouldRebuildRuntimePrompt(_error: AlignmentError): boolean {
   return true;
 }
 
-/** What a plan-mode prompt must not mention, unless a list is given. */
+/** The default list of words that a plan-mode prompt must not mention. */
 export const MUTATING_HINTS: readonly string[] = ["apply_patch", "unified_file write", "unified_file edit"];
 
 /**
- * The seed's check of a system prompt as plain text: the first misalignment, in its order. It lets a missing stamp and
- * values that it cannot read pass, and fires wherever a hint is mentioned. The kernel itself uses `checkAlignment`, which
- * does neither.
+ * The seed's check of a system prompt as plain text. Returns the first misalignment, in the seed's order. It accepts a
+ * missing stamp and values that it cannot read, and reports a hint wherever it is mentioned. Holdfast itself uses
+ * `checkAlignment`, which does neither.
  */
 export function validatePromptCatalogAlignment(
   systemInstruction: string,

@@ -3,14 +3,16 @@ import { HoldfastError } from "./errors.ts";
 /** A moment as a label: ISO 8601, UTC, milliseconds. Order comes from sequence numbers, never from this. */
 export type Instant = string;
 
+/** Where time comes from. */
 export interface Clock {
-  /** Wall time in milliseconds. It may jump back, stand still or leap: use it as a label and for expiry only. */
+  /** Wall time in milliseconds. It may jump back, stand still or leap: use it only for labels and for expiry. */
   now(): number;
-  /** Milliseconds that never go back; for durations. */
+  /** Milliseconds that never go back, for durations. */
   monotonic(): number;
   /**
-   * Resolves after `ms`, or rejects with the signal's reason. Does not keep a process alive unless told to: a heartbeat
-   * must not, but whoever waits in the middle of an answer must, or the process would end without giving it.
+   * Resolves after `ms` milliseconds, or rejects with the signal's reason. It keeps the process alive only with
+   * "keep-alive": a heartbeat must not, but a wait in the middle of an answer must, or the process would end before the
+   * answer.
    */
   sleep(ms: number, signal?: AbortSignal, process?: "keep-alive"): Promise<void>;
 }
@@ -81,7 +83,7 @@ function timer(ms: number, signal: AbortSignal | undefined, process: "keep-alive
   });
 }
 
-/** A clock that moves only when told to. Sleepers wake when it passes their time. */
+/** A clock for tests: it moves only with `advance` and `setWall`. Sleepers wake when it passes their time. */
 export class FixedClock implements Clock {
   #now: number;
   #elapsed = 0;
@@ -100,7 +102,7 @@ export class FixedClock implements Clock {
     return this.#elapsed;
   }
 
-  /** Moves wall and monotonic time forward together and wakes whoever was due, earliest first. */
+  /** Moves wall and monotonic time forward together and wakes the sleepers that are due, earliest first. */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new HoldfastError("BAD_OPTION", { option: "ms", value: String(ms) });
     this.#now += ms;
@@ -110,7 +112,7 @@ export class FixedClock implements Clock {
     for (const sleeper of due) sleeper.wake();
   }
 
-  /** Sets the wall clock alone, also backwards, as a user or NTP would. */
+  /** Sets only the wall clock, forwards or backwards, as a user or NTP would. */
   setWall(ms: number): void {
     this.#now = ms;
   }

@@ -4,7 +4,7 @@ import { shownJson, shownName } from "./shown-name.ts";
 
 const brand = Symbol.for("holdfast.error");
 
-/** The one error class. `code` is stable; `tryThis` is the remedy; `details` is data, never a secret. */
+/** The one error class. `code` is stable, `tryThis` is the remedy, and `details` is data that holds no secret. */
 export class HoldfastError extends Error {
   readonly [brand] = true;
   readonly code: ErrorCode;
@@ -19,7 +19,10 @@ export class HoldfastError extends Error {
     this.details = details;
   }
 
-  /** Works across two copies of the package, where `instanceof` does not. */
+  /**
+   * Whether a value is a HoldfastError, with this code if one is given. Unlike `instanceof`, it works across two copies
+   * of the package.
+   */
   static is(value: unknown, code?: ErrorCode): value is HoldfastError {
     if (typeof value !== "object" || value === null || !(brand in value)) return false;
     return code === undefined || (value as HoldfastError).code === code;

@@ -16,15 +16,18 @@ import { inWords } from "./words.ts";
 /** What survives a round trip through JSON, and nothing else. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
+/** How deep and how large a JSON value may be. */
 export interface JsonLimits {
-  /** Nesting of arrays and objects. Beyond a few thousand `JSON.stringify` overflows the stack on what `JSON.parse` took. */
+  /** How deep arrays and objects may be nested. Beyond a few thousand levels, `JSON.stringify` overflows the stack. */
   readonly depth: number;
-  /** Characters of the encoded text. One measure for writing and reading: what was accepted can always be read back. */
+  /** Characters of the encoded text. Writing and reading share this limit, so what was accepted can be read back. */
   readonly characters: number;
 }
 
+/** The default limits: 128 levels, 64 Mi characters. */
 export const JSON_LIMITS: JsonLimits = { depth: 128, characters: 64 * 1024 * 1024 };
 
 /** For what will be kept inside a record or a change: room is left for what is put around it. */
@@ -32,22 +35,25 @@ export const KEPT_LIMITS: JsonLimits = { depth: 96, characters: 32 * 1024 * 1024
 
 export type JsonFaultKind = "too-deep" | "too-large" | "not-json" | "unsafe-key" | "cycle" | "throws" | "not-parsable";
 
-/** Why a value cannot be kept, and where in it. */
+/** Why a value cannot be kept as JSON, and where in it. */
 export interface JsonFault {
   readonly kind: JsonFaultKind;
-  /** `$.args[2].name` */
+  /** Where in the value, e.g. `$.args[2].name`. */
   readonly path: string;
   readonly detail: string;
 }
 
-/** What was changed so that the value reads back equal: never silently. */
+/** A change that was made to a value so that it reads back equal. */
 export interface JsonRepair {
   readonly kind: "surrogate-replaced" | "negative-zero" | "undefined-dropped";
   readonly path: string;
 }
 
 export interface CheckedJson {
-  /** The same reference when it was plain data and nothing had to be repaired; getters and proxies are read once and copied. */
+  /**
+   * The same reference when it was plain data and nothing had to be repaired; getters and proxies are read once and
+   * copied.
+   */
   readonly value: Json;
   readonly repairs: readonly JsonRepair[];
 }
@@ -61,10 +67,10 @@ export interface EncodedJson {
 
 /**
  * Checks that a value is plain JSON within limits. Three things are repaired and reported: lone surrogates become
- * U+FFFD, -0 becomes 0, undefined fields go. Everything else that JSON would change or drop is a fault; only fields
- * that are not enumerable are no data at all.
+ * U+FFFD, -0 becomes 0, and undefined fields are dropped. Anything else that JSON would change or drop is a fault,
+ * except fields that are not enumerable: they are ignored.
  *
- * `known` is an earlier version that passed: what the value shares with it by reference is neither looked at nor counted.
+ * `known` is an earlier version that passed: what the value shares with it by reference is neither checked nor counted.
  */
 export function checkJson(
   value: unknown,
@@ -85,8 +91,8 @@ export function encodeJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Re
 }
 
 /**
- * `JSON.parse` that refuses what could not be saved again: too deep, too large, prototype keys, numbers beyond a double.
- * Of duplicate keys the last wins, and a number becomes the nearest double, as everywhere in JavaScript.
+ * `JSON.parse` that refuses what could not be saved again: too deep, too large, prototype keys, numbers beyond a
+ * double. Of duplicate keys the last wins, and a number becomes the nearest double, as everywhere in JavaScript.
  */
 export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Result<Json, JsonFault> {
   const read = readJson(text, limits);

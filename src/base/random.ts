@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { sha256 } from "./hash.ts";
 
+/** Where randomness comes from. */
 export interface Random {
   /** `count` random bytes as lower-case hex. */
   hex(count: number): string;
@@ -12,7 +13,7 @@ export interface RandomDep {
   readonly random: Random;
 }
 
-/** Cryptographic randomness. Bytes are drawn in bulk: one system call per record would cost more than its hash. */
+/** Cryptographic randomness from the system. Bytes are drawn in bulk, to save a system call per record. */
 export class SystemRandom implements Random {
   readonly #pool = Buffer.alloc(4096);
   #used = 4096;
@@ -33,7 +34,7 @@ export class SystemRandom implements Random {
   }
 }
 
-/** The same seed gives the same sequence on every machine. `split` gives an independent stream, e.g. one per call. */
+/** Randomness for tests: the same seed gives the same sequence on every machine. It is not secret. */
 export class SeededRandom implements Random {
   readonly #seed: string;
   #a: number;
@@ -52,6 +53,7 @@ export class SeededRandom implements Random {
     for (let i = 0; i < 12; i += 1) this.#next();
   }
 
+  /** An independent stream for this label, e.g. one per call. */
   split(label: string): SeededRandom {
     // The length keeps `split("a/b")` and `split("a").split("b")` apart.
     return new SeededRandom(`${this.#seed.length}:${this.#seed}/${label}`);
@@ -72,6 +74,7 @@ export class SeededRandom implements Random {
     return Math.floor(this.fraction() * below);
   }
 
+  /** One of the values. Throws a RangeError when there are none. */
   pick<T>(values: readonly T[]): T {
     if (values.length === 0) throw new RangeError("pick needs at least one value");
     return values[this.below(values.length)] as T;

@@ -1,4 +1,4 @@
-/** An expected ending, returned and typed. Broken invariants are thrown instead. */
+/** A success or an expected failure, returned and typed. Broken promises are thrown instead. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {

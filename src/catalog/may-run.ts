@@ -17,8 +17,8 @@ export interface CallAttempt {
 }
 
 /**
- * Why a call may not start, in words for the model, or nothing. A call needs the leave of the catalog that offered it and,
- * in plan mode, of the one that is true now: whichever way the mode went in between, the narrower of the two decides.
+ * Why a call may not start, in words for the model, or undefined. The catalog that offered the call must allow it and,
+ * in plan mode, the current one, too: whichever way the mode has changed in between, the stricter of the two decides.
  */
 export function denialOfCall(attempt: CallAttempt): string | undefined {
   const { offeredBy, live, name } = attempt;

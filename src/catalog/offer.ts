@@ -6,16 +6,16 @@ import type { ToolAccess } from "../contracts/tool-access.ts";
 import { maskActions } from "./mask.ts";
 import type { CatalogTool, Mode } from "./tool.ts";
 
-/** How far an offer goes: any call, only some actions, or only calls that are proved to change nothing. */
+/** Which calls of an offered tool may run: any, only some actions, or only those proved to change nothing. */
 export type Permission =
   | { readonly kind: "any" }
   | { readonly kind: "actions"; readonly field: string; readonly allowed: readonly string[] }
   | { readonly kind: "proved" };
 
-/** One tool as a model is offered it in one mode. Frozen: what was hashed is what is sent. */
+/** A tool as it is offered to a model in one mode. Frozen, so what was hashed is what is sent. */
 export interface OfferedTool extends ToolOffer {
   readonly permission: Permission;
-  /** Hash of the tool as it was defined, whatever the mode. */
+  /** Hash of the tool's definition, the same in every mode. */
   readonly definition: Sha256;
 }
 
@@ -23,14 +23,17 @@ const ANY: Permission = { kind: "any" };
 const PROVED: Permission = { kind: "proved" };
 const PROVED_NOTE = "Plan mode: only calls that are proved to change nothing will run.";
 
-/** What a mode makes of a tool; nothing where it is not offered at all. The same object for the same tool. */
+/** How a tool is offered in a mode; undefined if it is not. The same tool gives the same object. */
 export function offerOf(tool: CatalogTool, mode: Mode): OfferedTool | undefined {
   const made = offersOf(tool);
   if (!made.has(mode)) made.set(mode, mode === "act" ? offerAs(tool, ANY) : offerInPlan(tool));
   return made.get(mode);
 }
 
-/** Hash of everything about a tool that is data. What a handler or a proof does cannot be hashed, only that there is one. */
+/**
+ * Hash of everything about a tool that is data. What a handler or a proof does cannot be hashed, only that there is
+ * one.
+ */
 export function definitionHash(tool: CatalogTool): Sha256 {
   const known = definitions.get(tool);
   if (known !== undefined) return known;

@@ -6,9 +6,9 @@ const ADVICE =
   "Use plain reading commands such as ls, cat, grep, rg, find or git log, joined by ; && || or |, without redirection, substitution or variables.";
 
 /**
- * Whether a command line of a POSIX shell is known to change nothing. Only a short list of commands and options passes;
- * what is not understood, or not known, could change something. What the user's own configuration lets these commands
- * run, such as a pager or a filter of git, is the user's.
+ * Whether a POSIX shell command line is known to change nothing. Only a short list of commands and options passes;
+ * anything else could change something. What the user's own configuration makes these commands run, such as a pager or
+ * a git filter, is not judged.
  */
 export function classifyShell(command: string): ReadOnlyVerdict {
   const reading = readShell(command);
@@ -17,9 +17,9 @@ export function classifyShell(command: string): ReadOnlyVerdict {
 }
 
 /**
- * The proof for a tool that runs each command in a fresh shell. Without `commandOf` the arguments are `command` and nothing
- * else: a folder or a variable that the proof does not know decides what the command means. Whoever gives `commandOf` vouches
- * for the other arguments.
+ * A proof for a tool that runs each command in a fresh shell. Without `commandOf`, `command` must be the only argument:
+ * a folder or a variable could change what the command means. If you pass `commandOf`, you vouch for the other
+ * arguments.
  */
 export function shellReadOnly(commandOf?: (input: unknown) => unknown): ReadOnlyProof {
   return (input) => {

@@ -4,22 +4,22 @@ import type { ToolOffer } from "../contracts/model.ts";
 import type { OfferedTool } from "./offer.ts";
 import type { Mode } from "./tool.ts";
 
-/** A tool in a snapshot: one of the kernel's, or only what a request says of it. */
+/** A tool in a snapshot. `permission` and `definition` are absent if it was built only from a request. */
 export type SnapshotTool = ToolOffer & Partial<Pick<OfferedTool, "permission" | "definition">>;
 
 /**
- * The tools offered at one moment. Version and epoch come from one value, so they are never of two different moments;
- * tools stand in the order of their names, so the same tools always make the same request.
+ * The tools offered at one moment. Version and epoch always belong together. Tools are sorted by name, so the same
+ * tools always make the same request.
  */
 export class SessionToolCatalogSnapshot {
   /** Counts changes of the tools. */
   readonly version: number;
-  /** Counts changes of what is offered: tools, mode or whether the user can be asked. */
+  /** Counts changes of what is offered: the tools, the mode, or whether the user can be asked. */
   readonly epoch: number;
   readonly planMode: boolean;
   readonly requestUserInputEnabled: boolean;
   readonly tools: readonly SnapshotTool[] | undefined;
-  /** Whether it was at hand already when it was asked for. */
+  /** Whether it came from a cache. */
   readonly cacheHit: boolean;
   readonly #byName: ReadonlyMap<string, SnapshotTool>;
   #hash: Sha256 | undefined;
@@ -58,13 +58,13 @@ export class SessionToolCatalogSnapshot {
     return this.#byName.get(name);
   }
 
-  /** Hash of one tool as it is offered here; nothing for a tool that is not. */
+  /** Hash of a tool as it is offered here; undefined if it is not. */
   toolHash(name: string): Sha256 | undefined {
     const tool = this.#byName.get(name);
     return tool === undefined ? undefined : offerHash(tool);
   }
 
-  /** Of all tools as they are offered, whatever order they came in. */
+  /** Hash of all tools as they are offered here, whatever order they came in. */
   get contentHash(): Sha256 {
     this.#hash ??= sha256((this.tools ?? []).map((tool) => `${tool.name}:${offerHash(tool)}`).join("\n"));
     return this.#hash;

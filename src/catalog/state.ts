@@ -3,26 +3,28 @@ import { definitionHash, offerOf } from "./offer.ts";
 import { SessionToolCatalogSnapshot } from "./snapshot.ts";
 import { ASK_USER, type CatalogTool, type Mode } from "./tool.ts";
 
-/** What is true of the catalog now, as data. One value holds every number, so no reader sees half of a change. */
+/** The current state of the catalog, as data. It is one value, so no reader sees half of a change. */
 export interface CatalogState {
   readonly version: number;
   readonly epoch: number;
   readonly mode: Mode;
   readonly requestUserInputEnabled: boolean;
-  /** Hash of every tool as it was defined, by name. */
+  /** Hash of every tool's definition, by name. */
   readonly tools: Readonly<Record<string, Sha256>>;
   /** Why the last change happened. */
   readonly reason: string;
-  /** Offered as in plan mode though it is in act mode, because it works for somebody who plans. */
+  /** It offers as in plan mode, although its own mode is `act`, because the session it works for is in plan mode. */
   readonly parentPlans?: true;
-  /** The session that this one works for, by name. */
+  /** The id of the session that this one works for. */
   readonly parent?: string;
 }
 
+/** A change of the catalog. What is left out stays as it is. */
 export type CatalogChange = Partial<Pick<CatalogState, "mode" | "requestUserInputEnabled" | "tools">> & {
   readonly parentPlans?: boolean;
 };
 
+/** The catalog of a new session: no tools, act mode. */
 export const INITIAL_CATALOG: CatalogState = {
   version: 0,
   epoch: 0,
@@ -32,7 +34,7 @@ export const INITIAL_CATALOG: CatalogState = {
   reason: "opened",
 };
 
-/** The next state: the same reference when nothing would change, else one epoch later. */
+/** The catalog after a change: the same reference if nothing changes, otherwise with the next epoch. */
 export function changeCatalog(now: CatalogState, change: CatalogChange, reason: string): CatalogState {
   const { mode = now.mode, requestUserInputEnabled = now.requestUserInputEnabled, tools = now.tools } = change;
   const sameTools = equalTools(now.tools, tools);
@@ -60,11 +62,12 @@ export function restoreCatalog(now: CatalogState, then: CatalogState): CatalogSt
   return changeCatalog(now, { mode }, "restored");
 }
 
+/** Hashes of the tools' definitions, by name. */
 export function hashTools(tools: Iterable<CatalogTool>): CatalogState["tools"] {
   return Object.fromEntries([...tools].map((tool) => [tool.name, definitionHash(tool)]));
 }
 
-/** What is offered in a state of the catalog, of the tools there are. */
+/** Which of these tools a catalog offers, and how. */
 export function snapshotCatalog(state: CatalogState, tools: Iterable<CatalogTool>): SessionToolCatalogSnapshot {
   const { version, epoch, requestUserInputEnabled } = state;
   const mode = state.parentPlans === true ? "plan" : state.mode;

@@ -38,6 +38,7 @@ export type CodeQuestion =
   | { readonly kind: "slice"; readonly name: string }
   | { readonly kind: "tool"; readonly name: string; readonly input: Json };
 
+/** The host's answer to a program's question. */
 export type CodeAnswer = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly message: string };
 
 /** Why a program did not end well. */

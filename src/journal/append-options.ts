@@ -5,19 +5,20 @@ import type { NewBlob } from "../contracts/store.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import type { Link } from "../records/chain.ts";
 
+/** Options of `journal.append`. */
 export interface AppendOptions {
   /**
-   * The same operation is applied once, however often it is sent, while its records are kept: the way to retry after an
-   * unclear failure. A fork begins with none.
+   * Names the operation: the same one is applied only once, however often it is sent, as long as its records are kept.
+   * With it you can retry after an unclear failure. A fork knows none of its origin's operations.
    */
   readonly operation?: string;
-  /** Content from `stageBlob` that the records name in `blobs`. */
+  /** Content from `stageBlob` that the records name in their `blobs`. */
   readonly staged?: readonly NewBlob[];
-  /** Retention: forget everything up to here in the same commit. */
+  /** Retention: forgets everything up to here, in the same commit. */
   readonly anchor?: Link;
   /** Of the change of the state that one of the records holds: what was checked when it became true. */
   readonly checked?: JsonObject;
-  /** Ends the batch with a checkpoint, made from what the chain folds to there: a caller cannot know what is under way. */
+  /** Ends the batch with a checkpoint of the fold at that point, which includes appends that are still under way. */
   readonly checkpoint?: CheckpointNote;
 }
 

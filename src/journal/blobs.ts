@@ -5,10 +5,15 @@ import { nameOfBytes, rangeIn } from "../records/blob-name.ts";
 import { piecesOf } from "../records/byte-source.ts";
 import { type BlobName, toBlobName } from "../records/ids.ts";
 
-/** Content up to this size travels with the record that names it, into the store: no file, no second sync. */
+/**
+ * Content up to this size, 64 KiB, is kept in the store itself, with the record that names it: no file, no second sync.
+ */
 export const SMALL_BLOB: number = 64 * 1024;
 
-/** Prepares content for the append that will name it. Small content waits in memory; larger is durable when this resolves. */
+/**
+ * Prepares content for the append that will name it. Small content waits in memory; larger is durable when this
+ * resolves.
+ */
 export async function stageBlob(store: Store, source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
   signal?.throwIfAborted();
   if (source instanceof Uint8Array) return stageWhole(store, source, signal);

@@ -7,18 +7,19 @@ import { failedUnder, takeLease } from "./open.ts";
 import { rowOf } from "./read.ts";
 import { sessionRows } from "./verify.ts";
 
+/** What a deletion removed, or would remove. */
 export interface Deleted {
   readonly session: SessionId;
-  /** Records that go with it. Their space, and content that only they named, comes back with `sweep`. */
+  /** How many records are deleted with it. `sweep` frees their space, and content that only they named. */
   readonly records: number;
-  /** Records that forks share: those stay. */
+  /** How many records stay, because forks share them. */
   readonly shared: number;
 }
 
 /** Long enough for one commit. Whoever dies before it leaves a session that its next writer takes at once. */
 const LEASE_MS = 60_000;
 
-/** What deleting would take. Refused, like the deletion itself, while somebody is writing the session. */
+/** What deleting a session would remove. Refused, like the deletion itself, while somebody writes the session. */
 export async function planDeletion(
   { store, clock }: Pick<JournalDeps, "store" | "clock">,
   id: string,
@@ -32,14 +33,14 @@ export async function planDeletion(
   return { session: row.id, records: kept - shared, shared };
 }
 
-/** One commit: the session is there, or it is gone and its name free. Forks keep what they share. */
+/** Deletes a session in one commit. Its name becomes free, and forks keep the records they share with it. */
 export async function deleteSession(deps: JournalDeps, id: string): Promise<void> {
   await deleteIf(deps, id, async () => true);
 }
 
 /**
- * The same, if it still is what is meant when nobody else can change it any more: what was looked at before may have been
- * finished since, or be another session of the same name. Answers whether it is gone.
+ * The same, if it still is what is meant when nobody else can change it any more: what was looked at before may have
+ * been finished since, or be another session of the same name. Answers whether it is gone.
  */
 export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Promise<boolean>): Promise<boolean> {
   const session = toSessionId(id);
@@ -58,6 +59,7 @@ export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Pro
   }
 }
 
+/** A damaged session that was given up, or would be. */
 export interface Forgotten {
   readonly session: SessionId;
   /** What is wrong with it. */

@@ -19,7 +19,7 @@ export interface JournalForkOptions {
   readonly note?: (after: number) => RecordDraft;
 }
 
-/** A new session that shares its origin's records up to `after` and goes its own way from there. Nothing is copied. */
+/** Makes a new session that shares its origin's records up to `after` (default: all). Nothing is copied. */
 export async function forkSession(deps: JournalDeps, from: string, options: JournalForkOptions): Promise<SessionId> {
   return (await forkRow(deps, from, options)).id;
 }

@@ -18,18 +18,20 @@ import { NewestRecords } from "./newest.ts";
 import { type ReadOptions, readEntries, rowOf } from "./read.ts";
 import { type Fold, NO_FOLD, type Sealed, type Sealing, sealBatch, stepped, type Tip } from "./seal-batch.ts";
 
+/** What a journal needs. */
 export interface JournalDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
-  /** What takes secrets out of everything that is written. Default: what looks like one goes. */
+  /** Hides secrets in everything that is written. Default: hides what looks like a secret. */
   readonly redactor?: Redactor;
 }
 
+/** The sequence numbers of the records that an append wrote. */
 export interface Appended {
   readonly first: number;
   readonly last: number;
-  /** The operation had been applied before; nothing was written now. */
+  /** True if the operation had been applied before; then nothing was written now. */
   readonly repeated: boolean;
 }
 
@@ -41,11 +43,11 @@ export interface JournalOptions<T> {
   readonly fold?: Fold<T>;
 }
 
-/** What opening found. `tail` is what lies after the newest checkpoint: recovery needs no more. */
+/** What opening found. `tail`: the newest checkpoint and what follows it, which is all that recovery needs. */
 export interface Opened {
   readonly previousWriter: PreviousWriter;
   readonly tail: readonly JournalEntry[];
-  /** What was wrong with the session's own entry in the store, and was put right from what proves it. */
+  /** What was wrong with the session's own entry in the store. It was mended from the records that prove it. */
   readonly mended?: string;
 }
 
@@ -65,7 +67,7 @@ export function appendReserved<T>(
   return sendingTo(journal as Journal)(drafts, options);
 }
 
-/** One writer's hold on one session. Only this class calls `Store.commit` for records. */
+/** A session's journal, held by one writer under a lease. */
 export class Journal<T = unknown> implements AsyncDisposable {
   static {
     sendingTo = (journal) => (drafts, options) => journal.#send(drafts, options, "kernel");
@@ -118,33 +120,34 @@ export class Journal<T = unknown> implements AsyncDisposable {
     return this.#durable.link;
   }
 
-  /** What the acknowledged records fold to. */
+  /** The fold of the acknowledged records. */
   get folded(): T {
     return this.#durable.folded;
   }
 
-  /** How many records there are since the newest checkpoint, those under way included. */
+  /** How many records follow the newest checkpoint, including those being appended. */
   get sinceCheckpoint(): number {
     return this.#tip.sinceCheckpoint;
   }
 
-  /** True once an append failed that may have happened all the same. */
+  /** True once an append failed that may have been written anyway. */
   get unsure(): boolean {
     return this.#unsure;
   }
 
+  /** The epoch of the lease. */
   get epoch(): number {
     return this.#lease.epoch;
   }
 
-  /** Aborts when this journal can write no more: closed, or its lease lost. */
+  /** Aborts when this journal can no longer write, because it was closed or lost its lease. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
 
   /**
-   * Resolves when the records are durable. Records are sealed at once, in the order of the calls, so writers need not
-   * wait for each other; those under way together share a sync. All of them or none are written.
+   * Appends records, all of them or none. Resolves when they are durable. Records are in the order in which `append`
+   * was called, so callers need not wait for each other; appends under way at the same time share a sync.
    */
   append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
     return this.#send(drafts, options, "anybody");
@@ -163,25 +166,28 @@ export class Journal<T = unknown> implements AsyncDisposable {
     return work;
   }
 
+  /** Reads the records, oldest first unless `reverse` is set. Damage is an entry of its own. */
   read(options: ReadOptions = {}): AsyncIterable<JournalEntry> {
     return readEntries(this.#deps.store, this.session, options);
   }
 
-  /** Everything acknowledged from there on, for whoever follows: what was just written need not be read back. */
+  /** Everything acknowledged from there on. What was just written comes from memory. */
   readOn(from: number): Entries {
     const to = this.head.seq;
     return from > to ? [] : (this.#newest.since(from, to) ?? this.read({ from, to }));
   }
 
+  /** Prepares content for the append that will name it. */
   stageBlob(source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
     return stageBlob(this.#deps.store, source, signal);
   }
 
+  /** The proven bytes of some content. */
   readBlob(name: BlobName, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Bytes> {
     return readBlob(this.#deps.store, name, range, signal);
   }
 
-  /** Waits for what is under way, then gives the session free. */
+  /** Waits for appends that are under way, then gives the lease up. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -246,7 +252,10 @@ export class Journal<T = unknown> implements AsyncDisposable {
     return receipt.ok && receipt.repeated ? { first: receipt.first, last: receipt.last, repeated: true } : undefined;
   }
 
-  /** After a break everybody waits for those called earlier, so that the order of the calls stays the order of the records. */
+  /**
+   * After a break everybody waits for those called earlier, so that the order of the calls stays the order of the
+   * records.
+   */
   async #standInLine(earlier: Promise<unknown>): Promise<void> {
     this.#inLine += 1;
     try {
@@ -290,8 +299,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /**
-   * A commit that failed may have reached the disk all the same. Found there it is no success, because a sync that failed
-   * has promised nothing; but whoever goes on as if it had not happened would differ from what the next process finds.
+   * A commit that failed may have reached the disk all the same. Found there it is no success, because a sync that
+   * failed has promised nothing; but whoever goes on as if it had not happened would differ from what the next process
+   * finds.
    */
   async #mayBeThere({ seq, hash }: Link): Promise<boolean> {
     try {
@@ -322,7 +332,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#broken = undefined;
   }
 
-  /** An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it. */
+  /**
+   * An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it.
+   */
   async #catchUp(row: SessionRow): Promise<void> {
     let tip = this.#durable;
     for await (const entry of this.read({ from: tip.link.seq + 1, to: row.head.seq })) {
@@ -332,7 +344,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#durable = { ...tip, link: row.head };
   }
 
-  /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
+  /**
+   * At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing.
+   */
   #encode(draft: RecordDraft, known?: JsonObject): EncodedDraft {
     return encodeDraft(draft, this.#limits, this.redactor, known);
   }

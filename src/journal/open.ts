@@ -13,15 +13,20 @@ import type { Fold, Sealed } from "./seal-batch.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { PAGE, rowOf } from "./read.ts";
 
+/** Options of `openJournal`. */
 export interface OpenOptions<T = unknown> {
-  /** Make the session when there is none. Default true. */
+  /** Creates the session if there is none. Default true. */
   readonly create?: boolean;
-  /** How long a silent writer keeps the session, in milliseconds. A dead one loses it at once. Default 30 s. */
+  /**
+   * How long the session stays with a writer that falls silent, in milliseconds. A dead one loses it at once. Default
+   * 30 000.
+   */
   readonly leaseMs?: number;
+  /** How deep and how large one record may be. Default: 128 levels, 64 Mi characters. */
   readonly limits?: JsonLimits;
   /** Carried along the chain; see `Fold`. */
   readonly fold?: Fold<T>;
-  /** Hears of records when they are durable. It must not throw. */
+  /** Called with records when they are durable. It must not throw. */
   readonly written?: (records: readonly Sealed[]) => void;
 }
 
@@ -40,8 +45,8 @@ export const OPEN_OPTIONS: OptionRules<OpenOptions> = {
 const LIMITS: OptionRules<JsonLimits> = { depth: whole(1, DEEPEST), characters: whole(2, 2 ** 28) };
 
 /**
- * Opens a session for writing: verify the tail, take the lease, verify what came meanwhile. A session that this code
- * cannot continue honestly is refused before anything is written.
+ * Opens a journal for writing: verifies the tail, takes the lease, and verifies what was written meanwhile. A session
+ * that cannot be continued honestly is refused before anything is written.
  */
 export async function openJournal<T = unknown>(
   deps: JournalDeps,

@@ -3,17 +3,18 @@ import { flawOf, type Link, type SealedRecord } from "../records/chain.ts";
 import { type DecodeFault, type DroppedRecord, decodeRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 
-/** Records that are lost or altered. They are named, never served; their neighbours are. */
+/** A record, or a run of them, that is lost or altered. It is reported, never served; its neighbours are. */
 export interface DamagedEntry {
   readonly kind: "damaged";
   readonly seq: number;
   /** Equal to `seq` unless a whole run is missing. */
   readonly through: number;
   readonly detail: string;
-  /** Its kind, where the header is whole and only the body is not. */
+  /** The kind of the record, if its header is whole and only the body is damaged. */
   readonly was?: string;
 }
 
+/** What reading a journal yields: a record, one whose body was dropped, or damage. */
 export type JournalEntry = JournalRecord | DroppedRecord | DamagedEntry;
 
 /**

@@ -4,11 +4,13 @@ import type { RecordQuery, SessionRow, Store } from "../contracts/store.ts";
 import type { SessionId } from "../records/ids.ts";
 import { BackwardProof, ForwardProof, type JournalEntry } from "./prove.ts";
 
+/** Which records to read. */
 export interface ReadOptions {
-  /** First sequence number wanted; default: the oldest kept. */
+  /** First sequence number. Default: the oldest kept. */
   readonly from?: number;
-  /** Last one wanted; default: the newest. */
+  /** Last sequence number, included. Default: the newest. */
   readonly to?: number;
+  /** Newest first. Default false. */
   readonly reverse?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -24,8 +26,8 @@ export async function rowOf(store: Store, session: SessionId): Promise<SessionRo
 }
 
 /**
- * Every entry between two sequence numbers, as of now, proven; damage is an entry of its own. Pages are read one by one,
- * so that a slow reader holds up nobody.
+ * Every entry between two sequence numbers, as of now and proven. Damage is an entry of its own. Records are read page
+ * by page, so that a slow reader does not hold up others.
  */
 export async function* readEntries(
   store: Store,

@@ -10,12 +10,15 @@ import { conflictError } from "./conflicts.ts";
 import { appendReserved, type Journal } from "./journal.ts";
 import { PAGE, rowOf } from "./read.ts";
 
-/** Upper bounds on what a session keeps. Whatever is left out is not bounded. */
+/** Upper bounds on what a session keeps. What is left out is not bounded. */
 export interface RetentionBounds {
+  /** How many records. */
   readonly records?: number;
+  /** Bytes of the records' bodies. */
   readonly bytes?: number;
+  /** Age of the oldest record, in milliseconds. */
   readonly ageMs?: number;
-  /** Of the records' bodies, by `counter`: what a model would have to read to know all that is kept. */
+  /** Tokens of the records' bodies, by `counter`: what a model would have to read to know everything that is kept. */
   readonly tokens?: number;
 }
 
@@ -26,12 +29,15 @@ export interface RetentionDeps {
   readonly counter?: TokenCounter;
 }
 
+/** What retention did to a session. */
 export interface Retained {
-  /** Records the session no longer reaches. Their space comes back with `sweep`. */
+  /** How many records the session no longer reaches. `sweep` frees their space. */
   readonly forgotten: number;
-  /** False when the newest checkpoint alone exceeds a bound: nothing after it may go, nor what a call needs that has not ended. */
+  /**
+   * False when the bounds cannot be met: what follows the newest checkpoint stays, and so does what an open call needs.
+   */
   readonly withinBounds: boolean;
-  /** Calls that have not ended, when it is for them that so much is kept. */
+  /** The open calls because of which more is kept. */
   readonly awaited?: readonly string[];
 }
 
@@ -46,8 +52,8 @@ const CUT: Kept = { records: 1, bytes: 256, tokens: 64 };
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * Forgets a prefix. The cut falls at a checkpoint, because opening must be able to start there; what is cut leaves an
- * anchor that the rest hangs on and a record that says how much went and why.
+ * Forgets the oldest records of a session. The cut is at a checkpoint, because opening must be able to start there. It
+ * leaves an anchor that proves the records after it, and a record that says how much was cut off and why.
  */
 export async function retain(deps: RetentionDeps, journal: Journal, bounds: RetentionBounds): Promise<Retained> {
   checkOptions(bounds, RETENTION_OPTIONS);
@@ -66,7 +72,7 @@ export async function retain(deps: RetentionDeps, journal: Journal, bounds: Rete
   return { forgotten, ...told(cut) };
 }
 
-/** What `retain` would do to a session, whoever is writing it. Nothing is changed. */
+/** What `retain` would do to a session. Changes nothing, and works while somebody writes the session. */
 export async function planRetention(
   deps: { readonly store: Store; readonly clock: Clock },
   session: string,
@@ -93,8 +99,9 @@ export interface DroppedBodies {
 }
 
 /**
- * Takes the bodies out of records and leaves their headers, which still prove that the records were there. What recovery
- * needs is left alone: write a checkpoint first, then it can go. So is what other sessions show, but for those in `despite`.
+ * Drops the bodies of records and leaves their headers, which still prove that the records were there. Bodies that
+ * recovery needs stay: write a checkpoint first, then they can be dropped. So do those that other sessions show, except
+ * `despite`.
  */
 export async function dropBodies(
   store: Store,
@@ -129,7 +136,10 @@ interface Cut {
 /** What conversation_history tells of: one record each. */
 const TOLD: ReadonlySet<string> = new Set(["user-said", "call-closed"]);
 
-/** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
+/**
+ * Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing
+ * goes.
+ */
 async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: RetentionBounds): Promise<Cut> {
   // Counting tokens takes its time, and is done only for whom they matter.
   const tokensIn = bounds.tokens === undefined ? () => 0 : (body: string) => tokensOf(deps.counter, body);
@@ -176,7 +186,10 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
 /** Kinds that tell whether the cut may fall at a checkpoint. */
 const READ: ReadonlySet<string> = new Set(["checkpoint-kept", "call-closed"]);
 
-/** Calls that were open there and have not ended since: their questions would be forgotten, and their answers fit nothing. */
+/**
+ * Calls that were open there and have not ended since: their questions would be forgotten, and their answers fit
+ * nothing.
+ */
 function awaitedAt({ openCalls }: BodyOf<"checkpoint-kept">, ended: ReadonlySet<string>): readonly string[] {
   return openCalls.map(({ callId }) => callId).filter((callId) => !ended.has(callId));
 }

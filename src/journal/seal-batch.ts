@@ -11,13 +11,13 @@ import type { AppendOptions, CheckpointNote } from "./append-options.ts";
 import type { JournalEntry } from "./prove.ts";
 
 /**
- * Something carried along the chain, record by record, from what opening found. It moves with the tip when records are
- * sealed and falls back with it when an append fails, so it never speaks of a record that is not there.
+ * A value computed along the journal, record by record, beginning with what opening found. It advances when records are
+ * appended and falls back when an append fails, so it never includes a record that is not there.
  */
 export interface Fold<T> {
   start(tail: readonly JournalEntry[]): T;
   step(now: T, draft: RecordDraft, seq: number): T;
-  /** A record to add to a batch, e.g. a checkpoint when one is due. */
+  /** Returns a record to add to a batch, e.g. a checkpoint when one is due. */
   due(now: T, sinceCheckpoint: number): RecordDraft | undefined;
   /** The record of a checkpoint that was asked for. Default: one without open calls. */
   checkpoint?(now: T, note: CheckpointNote): RecordDraft;

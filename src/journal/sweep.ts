@@ -4,15 +4,17 @@ import type { Store } from "../contracts/store.ts";
 import type { BlobName } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 
+/** Options of `sweep`. */
 export interface SweepOptions {
   /**
-   * How long content that no record names yet is left alone: its writer may still be on the way to its commit. Default 1 h.
-   * Of content that records named before and no longer do, whoever put it again has at the most five minutes of it.
+   * How long content that no record has named yet is left alone, in milliseconds: its writer may be about to commit.
+   * Default 1 hour. For content that records once named and no longer do, it is at most five minutes since it was last
+   * put.
    */
   readonly graceMs?: number;
-  /** Records and blobs per transaction. Writers wait for one; between two they get their turn. */
+  /** How many records and blobs one transaction removes. Writers wait for it, and get their turn between two. */
   readonly limit?: number;
-  /** Give freed space back to the disk as well, in small steps between the writes of others. Default true. */
+  /** Also gives freed space back to the disk, in small steps between the writes of others. Default true. */
   readonly shrink?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -29,12 +31,13 @@ interface SweepDeps {
   readonly clock: Clock;
 }
 
+/** What a sweep removed. */
 export interface SweepReport {
   readonly records: number;
   readonly blobs: number;
-  /** Content removed, in bytes. */
+  /** Bytes of content removed. */
   readonly bytes: number;
-  /** What the store file shrank by. */
+  /** How many bytes smaller the store is on the disk. */
   readonly shrunkBy: number;
 }
 
@@ -43,8 +46,8 @@ const JUST_PUT_MS = 300_000;
 const AT_ONCE = 256;
 
 /**
- * Removes what records no longer name, as a session does by the way. What no record ever named is left to `sweep`, which
- * looks for it; and so is everything while a session is damaged, because nobody knows what that one names.
+ * Removes what records no longer name, as a session does by the way. What no record ever named is left to `sweep`,
+ * which looks for it; and so is everything while a session is damaged, because nobody knows what that one names.
  */
 export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void> {
   const putBefore = clock.now() - JUST_PUT_MS;
@@ -57,8 +60,9 @@ export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void>
 }
 
 /**
- * Removes what nothing reachable names. Every removal happens inside a write transaction that checks again, so it can
- * be killed anywhere, and a writer that slept since it put its content is told at its commit instead of losing it later.
+ * Removes what no session can reach. Every removal is checked again inside its write transaction, so a sweep can be
+ * killed anywhere. A writer that slept since it put its content gets an error at its commit, instead of losing content
+ * later.
  */
 export async function sweep(deps: SweepDeps, options: SweepOptions = {}): Promise<SweepReport> {
   checkOptions(options, SWEEP_OPTIONS);

@@ -7,6 +7,7 @@ import { leftIn } from "./bundle/left.ts";
 import type { DamagedEntry } from "./prove.ts";
 import { PAGE, readEntries, rowOf } from "./read.ts";
 
+/** What `verify` found in one session. */
 export interface SessionVerdict {
   readonly session: SessionId;
   readonly records: number;
@@ -16,28 +17,34 @@ export interface SessionVerdict {
   readonly failed?: string;
 }
 
+/** Content that is missing or damaged. */
 export interface BlobFault {
   readonly name: BlobName;
-  /** `unlisted`: a record names it, and the store does not know of that, or of the content: something was removed. */
+  /** `unlisted`: a record names it, but the store has no reference or no content for it. Something was removed. */
   readonly fault: "missing" | "corrupt" | "unreadable" | "unlisted";
 }
 
+/** Everything that `verify` found. */
 export interface VerifyReport {
   readonly ok: boolean;
+  /** Problems of the container itself, in words. */
   readonly structure: readonly string[];
   readonly sessions: readonly SessionVerdict[];
-  /** `left`: what imported sessions name and their bundles did not bring. It was never here, and is no fault. */
+  /**
+   * `left`: content that imported sessions name and that was not in their bundles. It was never here, and is no fault.
+   */
   readonly blobs: { readonly checked: number; readonly left: number; readonly faults: readonly BlobFault[] };
 }
 
+/** Options of `verify`. */
 export interface VerifyOptions {
-  /** Only this session. */
+  /** Checks only this session. Default: all. */
   readonly session?: SessionId;
   readonly signal?: AbortSignal;
   readonly progress?: (done: { readonly sessions: number; readonly records: number; readonly blobs: number }) => void;
 }
 
-/** Walks the container, every chain and every reference, and names every fault. Reads only. */
+/** Checks the container, every chain and every reference, and reports every fault. Changes nothing. */
 export async function verify(store: Store, options: VerifyOptions = {}): Promise<VerifyReport> {
   checkOptions(options, { session: ANYTHING, signal: OBJECT, progress: FUNCTION });
   const { signal, progress } = options;

@@ -14,58 +14,67 @@ import {
 } from "./section.ts";
 import { stampText } from "./stamp.ts";
 
-/** A piece of the rendered prompt that is ours: what it says, and what it was made from. */
+/** One piece of a rendered prompt: what it says, and what it was made from. */
 export interface Segment {
   readonly kind: "section" | "history" | "policy" | "stamp";
-  /** The section's id; for the others their kind. */
+  /** The section's id; for other kinds, the kind. */
   readonly id: string;
   readonly text: string;
   readonly hash: Sha256;
   /** Present for sections. */
   readonly visibility?: Visibility;
-  /** Policy lines among its own words. What a parameter puts in is not its own. */
+  /** The policy lines in its text, not counting what parameters put in. */
   readonly policyLines: readonly string[];
-  /** The tools it speaks of, those that it offers with the hash they had when it was rendered. */
+  /** The tools that it mentions. Offered ones come with the hash they had when it was rendered. */
   readonly mentions: readonly (ToolMention & { readonly hash?: Sha256 })[];
 }
 
+/** A prompt rendered for one catalog. */
 export interface RenderedPrompt {
   readonly name: string;
-  /** Identity, rules, guidance: the same bytes as long as neither the sections nor the catalog change. */
+  /** Identity, rules, guidance: the same bytes as long as neither sections nor catalog change. */
   readonly prefix: readonly Segment[];
   /** What may differ in every request: volatile sections, the policy line, the stamp. */
   readonly tail: readonly Segment[];
   readonly prefixText: string;
   readonly tailText: string;
-  /** Of the prefix alone: what a provider's cache is worth. */
+  /** Hash of the prefix alone. As long as it stays the same, a provider's cache can be used. */
   readonly prefixHash: Sha256;
-  /** Of both, but for the lines about history: those are other ones after every call. */
+  /** Hash of prefix and tail, without the lines about history, which change with every call. */
   readonly hash: Sha256;
   /** Hash of every tool it was rendered for, by name. */
   readonly toolHashes: Readonly<Record<string, Sha256>>;
-  /** Sections that were left out, and the tool of which they would say what is not so. */
+  /** Sections that were left out, and the tool about which they would be wrong. */
   readonly omitted: readonly { readonly section: string; readonly tool: string }[];
-  /** Sections that are shown as a summary and can be opened. */
+  /** Ids of sections that are shown as a summary and can be opened. */
   readonly closed: readonly string[];
 }
 
-/** Another text for a section. It names the hash of the text it was written for, and is refused for any other. */
+/** A replacement for a section's text. It is refused when the section is no longer the one it was written for. */
 export interface SectionOverride {
+  /** The section's id. */
   readonly section: string;
+  /** The `sectionHash` of the section that it was written for. */
   readonly replaces: Sha256;
+  /** The new text. */
   readonly body: string;
 }
 
+/** Options of `renderPrompt`. */
 export interface RenderOptions {
+  /** The tools that the request will offer. */
   readonly catalog: SessionToolCatalogSnapshot;
+  /** Which sections are shown in full or as a summary, instead of what they say themselves. */
   readonly visibility?: readonly { readonly section: string; readonly visibility: Visibility }[];
+  /** Values for `{{name}}` in sections. Every one that is used must be given, and no other. */
   readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+  /** Other texts for some sections. */
   readonly overrides?: readonly SectionOverride[];
-  /** Lines about what has happened so far. Said while programs can read it: while `run_code` is offered. */
+  /** Lines about what has happened so far. Shown only while `run_code` is offered, with which programs can read it. */
   readonly history?: string;
 }
 
-/** Why a prompt cannot be rendered. Told before a single text is made. */
+/** Why a prompt cannot be rendered. */
 export type PromptFault =
   | { readonly kind: "parameter-missing"; readonly section: string; readonly parameter: string }
   | { readonly kind: "parameter-unknown"; readonly parameter: string }

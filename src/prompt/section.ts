@@ -7,34 +7,36 @@ import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 /** How much of a section is shown. */
 export type Visibility = "full" | "summary";
 
-/** A tool that a section speaks of, and how: as one to use, or as one that cannot be used. */
+/** A tool that a section mentions: as one to use (`offered`), or as one that cannot be used (`blocked`). */
 export interface ToolMention {
   readonly tool: string;
   readonly as: "offered" | "blocked";
 }
 
 /**
- * One piece of a prompt. Plain data: what a section needs to remember lies in slices and resources, so that it is rolled
- * back and restored with everything else.
+ * One piece of a prompt, as plain data. If a section needs to remember something, put it into slices or resources, so
+ * that it is rolled back and restored with everything else.
  */
 export interface PromptSection {
+  /** A letter, then letters, digits, `_`, `.` or `-`; at most 100 characters. */
   readonly id: string;
-  /** `{{name}}` stands for a parameter. */
+  /** The text. `{{name}}` is replaced by the parameter `name`. */
   readonly body: string;
-  /** Shown instead of the body while the section is not opened. */
+  /** Shown instead of the body until the section is opened. */
   readonly summary?: string;
-  /** Every tool that body or summary speak of. A section is left out while what it says of one of them is not so. */
+  /** Every tool that body or summary mention. The section is left out while what it says about one of them is wrong. */
   readonly tools?: readonly ToolMention[];
-  /** `summary` needs a summary. Default `full`. */
+  /** What is shown at first. `summary` needs a summary. Default `full`. */
   readonly visibility?: Visibility;
   /** Lower comes first; equal ones stay in the order in which they were given. Default 0. */
   readonly order?: number;
-  /** Goes to the tail, which may differ in every request. Everything else is the stable prefix. */
+  /** True for text that may change with every request: it goes to the tail, not to the stable prefix. Default false. */
   readonly volatile?: boolean;
-  /** Said as it is: its braces ask for nothing. */
+  /** Takes the text as it is, without filling in parameters. Default false. */
   readonly verbatim?: boolean;
 }
 
+/** What requests say before the conversation. Made with `definePrompt`. */
 export interface Prompt {
   readonly name: string;
   /** In the order in which they are shown. */
@@ -44,7 +46,7 @@ export interface Prompt {
 const ID = /^[A-Za-z][\w.-]{0,99}$/;
 const PARAMETER = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g;
 
-/** Checks sections and puts them into their order. */
+/** Makes a prompt: checks the sections and sorts them. Throws PROMPT_INVALID. */
 export function definePrompt(name: string, sections: readonly PromptSection[]): Prompt {
   if (!ID.test(name)) throw new HoldfastError("PROMPT_INVALID", { prompt: name.slice(0, 80), fault: "not a name" });
   const seen = new Set<string>();
@@ -58,8 +60,8 @@ export function definePrompt(name: string, sections: readonly PromptSection[]): 
 }
 
 /**
- * What a replacement of the section's text must name, so that it is refused once what it was written for has changed: the
- * text, or one of the tools that the section offers. Those are named by how they are defined, so the mode makes no difference.
+ * The hash that a `SectionOverride` must name. It changes with the section's text and with the definitions of the tools
+ * that the section offers, so an override for an older version is refused. The mode makes no difference.
  */
 export function sectionHash(
   { body, summary = "", tools = [] }: PromptSection,
@@ -101,7 +103,9 @@ const SECTION: OptionRules<PromptSection> = {
   verbatim: BOOLEAN,
 };
 
-/** A misspelt `as` would hide a section just while its tool is offered, and nobody would know why the model lacks it. */
+/**
+ * A misspelt `as` would hide a section just while its tool is offered, and nobody would know why the model lacks it.
+ */
 function shapeFault(section: PromptSection): string | undefined {
   try {
     checkOptions(section, SECTION, ["id", "body"]);

@@ -3,7 +3,7 @@ import { sha256, type Sha256 } from "../base/hash.ts";
 import { type BlobName, toBlobName } from "./ids.ts";
 
 /**
- * Content is proven chunk by chunk, so that a gigabyte needs no gigabyte of memory and a range needs no whole read.
+ * Content is proven in chunks of 1 MiB, so that large content need not fit into memory and a range needs no whole read.
  * Content of one chunk is named by its SHA-256; larger content by the hash over its chunks' hashes.
  */
 export const CHUNK_BYTES: number = 1024 * 1024;
@@ -14,6 +14,7 @@ export function blobNameOf(size: number, chunks: readonly Sha256[]): BlobName {
   return toBlobName(chunks.length === 0 ? `sha256-${sha256("")}` : `tree-${sha256(treeText(size, chunks))}`);
 }
 
+/** The name of some content, from its bytes. */
 export function nameOfBytes(bytes: Uint8Array): BlobName {
   const chunks: Sha256[] = [];
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) chunks.push(sha256(bytes.subarray(at, at + CHUNK_BYTES)));

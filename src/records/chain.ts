@@ -2,15 +2,15 @@ import { sha256, type Sha256 } from "../base/hash.ts";
 import type { Instant } from "../base/clock.ts";
 import type { SessionId } from "./ids.ts";
 
-/** The place a record hangs on: the record before it, or where a session or its kept part begins. */
+/** A place in the chain: a record, the beginning of a session, or the anchor that retention has left. */
 export interface Link {
   readonly seq: number;
   readonly hash: Sha256;
 }
 
 /**
- * A record as stored. The chain covers the header only, so a body can be dropped and leave a provable gap. Every record
- * carries both ends of its link: damage to one breaks that one, and its neighbours still prove themselves.
+ * A record as it is stored. The chain covers only the headers, so a body can be dropped and the gap can be proven.
+ * Every record has its own hash and that of the one before it: damage to one record leaves its neighbours provable.
  */
 export interface SealedRecord {
   readonly seq: number;
@@ -29,9 +29,10 @@ export interface SealedRecord {
   readonly dropped?: string;
 }
 
-/** Highest sequence number a session can reach. 32 bits, so that a store can key a record by segment and sequence in one integer. */
+/** The highest sequence number of a session: 2 ** 32 - 1. */
 export const MAX_SEQ: number = 2 ** 32 - 1;
 
+/** The place before the first record of a session. */
 export function genesisOf(session: SessionId): Link {
   return { seq: 0, hash: sha256(`holdfast-session\n${session}`) };
 }
@@ -44,6 +45,7 @@ export interface Unsealed {
   readonly body: string;
 }
 
+/** Seals a record: gives it its number, digest and hash, after the given place in the chain. */
 export function seal(link: Link, record: Unsealed): SealedRecord {
   const { kind, at, version, salt, body } = record;
   const seq = link.seq + 1;
@@ -53,9 +55,13 @@ export function seal(link: Link, record: Unsealed): SealedRecord {
   return { seq, kind, at, version, salt, bodyDigest, prev, hash, body };
 }
 
+/** What is wrong with a stored record. */
 export type RecordFlaw = "header-altered" | "body-altered" | "body-missing";
 
-/** Proves a record by itself: no neighbour is needed, so one bad record never condemns another. */
+/**
+ * What is wrong with a record; undefined when it proves itself. No neighbour is needed, so one bad record condemns no
+ * other.
+ */
 export function flawOf(record: SealedRecord): RecordFlaw | undefined {
   if (!isHeaderWhole(record)) return "header-altered";
   if (record.body === null) return record.dropped === undefined ? "body-missing" : undefined;

@@ -40,8 +40,8 @@ export interface EncodedDraft {
 }
 
 /**
- * The one way in: a draft becomes text without secrets, or is refused before anything is written. `known`: values under the
- * names of fields that have passed this check already, such as what a change of the state is made of.
+ * The one way in: a draft becomes text without secrets, or is refused before anything is written. `known`: values under
+ * the names of fields that have passed this check already, such as what a change of the state is made of.
  */
 export function encodeDraft(
   given: RecordDraft,
@@ -75,6 +75,7 @@ function fieldsOf(draft: Json): JsonObject {
   throw new HoldfastError("RECORD_MALFORMED", { fault: "a record is an object with a kind" });
 }
 
+/** Why a stored record cannot be read. */
 export type DecodeFault =
   | { readonly kind: RecordFlaw }
   | { readonly kind: "too-new"; readonly version: number }
@@ -89,7 +90,7 @@ export interface DroppedRecord {
   readonly reason: string;
 }
 
-/** The one way out: proven, lifted to today's shape, or a typed fault. Nothing unproven is ever returned. */
+/** Reads a stored record: proven and lifted to today's shape, or a typed fault. Nothing unproven is ever returned. */
 export function decodeRecord(
   sealed: SealedRecord,
   ladder: Ladder = LADDER,

@@ -18,7 +18,7 @@ const callId = branded<CallId>();
 const sessionId = branded<SessionId>();
 const blobName: Shape<BlobName> = matching("the name of content", isBlobName);
 
-/** Content kept beside the journal, by name. */
+/** A reference to content kept beside the journal: its name and size. */
 const blobRef = fields({ name: blobName, size: count });
 export type BlobRef = TypeOf<typeof blobRef>;
 
@@ -38,7 +38,9 @@ const outputStatus = oneOf("success", "failed", "canceled", "timeout");
 /** What is known of a call's effects outside the session. After a crash they are unknown, never assumed. */
 const effects = oneOf("none", "happened", "unknown");
 
-/** Every body may name blobs. Named here, they are kept as long as the record; a name elsewhere in a body is only text. */
+/**
+ * Every body may name blobs. Named here, they are kept as long as the record; a name elsewhere in a body is only text.
+ */
 const kind = <const F extends Record<string, Shape<unknown>>>(shapes: F) =>
   fields({ blobs: optional(list(blobRef)), ...shapes });
 
@@ -106,7 +108,9 @@ export const RECORD_SHAPES = {
     effects: optional(effects),
     /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
     attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
-    /** What the tool noted of the call, beside what it returned: further fields of its record in conversation_history. */
+    /**
+     * What the tool noted of the call, beside what it returned: further fields of its record in conversation_history.
+     */
     notes: optional(json),
   }),
   /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
@@ -131,7 +135,10 @@ export const RECORD_SHAPES = {
     delta: json,
     cause: string,
     callId: optional(callId),
-    /** Slices that the journal tells of for the first time: policy and initial value, for processes that do not know them. */
+    /**
+     * Slices that the journal tells of for the first time: policy and initial value, for processes that do not know
+     * them.
+     */
     introduces: optional(json),
   }),
   "effect-opened": kind({ ...effect, callId, args: json }),
@@ -174,16 +181,20 @@ export const RECORD_SHAPES = {
   "fault-raised": kind({ fault: string, detail: json }),
 } as const satisfies Record<string, Shape<unknown>>;
 
+/** The kind of a record. */
 export type RecordKind = keyof typeof RECORD_SHAPES;
+/** The fields of a record of one kind. */
 export type BodyOf<K extends RecordKind> = TypeOf<(typeof RECORD_SHAPES)[K]>;
+/** How a call ended: `success`, `failed`, `canceled` or `timeout`. */
 export type OutputStatus = TypeOf<typeof outputStatus>;
+/** What is known of a call's effects outside: `none`, `happened` or `unknown`. */
 export type CallEffects = TypeOf<typeof effects>;
 export type UndoStage = BodyOf<"effect-undone">["how"];
 
-/** What a writer asks to be journalled; sequence, time and chain are added when it is sealed. */
+/** A record to append. Sequence number, time and chain are added when it is sealed. */
 export type RecordDraft = { readonly [K in RecordKind]: { readonly kind: K } & BodyOf<K> }[RecordKind];
 
-/** One journal entry as the rest of the code knows it: one shape, whatever version wrote it. */
+/** A record of the journal, in today's shape whatever version wrote it. */
 export type JournalRecord = { readonly seq: number; readonly at: string } & RecordDraft;
 
 export function isRecordKind(text: string): text is RecordKind {

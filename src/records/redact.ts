@@ -10,19 +10,23 @@ import type { Scan } from "./secrets/scan.ts";
 import { KNOWN_MARKS, SecretScanner } from "./secrets/scanner.ts";
 import { formsOf } from "./secrets/written-forms.ts";
 
-/** A value that must never be kept, with the name that stands in its place. */
+/** A value that must never be kept. `name` says in its placeholder what it was; default `secret`. */
 export type Secret = string | { readonly name: string; readonly value: string };
 
+/** What to hide. */
 export interface SecretOptions {
-  /** Values that are known to be secret: hidden wherever they stand, in every form they are commonly written in. */
+  /**
+   * Values that are secret. They are hidden everywhere, in every form in which they are commonly written. Default:
+   * none.
+   */
   readonly values?: readonly Secret[];
-  /** Whether what looks like a secret is hidden, too. Default true. */
+  /** Also hides what looks like a secret. Default true. */
   readonly shapes?: boolean;
 }
 
 /**
- * Takes secrets out of what is about to be kept. What goes in clean comes out as the same reference; what was hidden is
- * told by a name, and looking at it again changes nothing.
+ * Hides secrets in what is about to be kept. A value without secrets is returned as the same reference. In the place of
+ * a secret stands a placeholder that names its kind; redacting again changes nothing.
  */
 export class Redactor {
   readonly #scanner: SecretScanner;
@@ -38,7 +42,7 @@ export class Redactor {
     for (const secret of values) this.register(secret);
   }
 
-  /** From now on this value is hidden. What was kept before stays as it was: see `session.dropSecrets`. */
+  /** Hides this value from now on. What was kept before stays as it was: see `holdfast.dropSecrets`. */
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
@@ -57,6 +61,7 @@ export class Redactor {
     }
   }
 
+  /** The text with its secrets hidden. */
   text(text: string): string {
     return this.#hide(text);
   }
@@ -71,19 +76,19 @@ export class Redactor {
     return rewriting?.end() ?? text;
   }
 
-  /** Whether a registered value stands in a text, wherever that is. */
+  /** Whether a text contains a registered value. */
   knows(text: string): boolean {
     return findsIn(this.#registered, text);
   }
 
-  /** Whether anything would be hidden. */
+  /** Whether anything would be hidden in a text. */
   finds(text: string): boolean {
     return findsIn(this.#scanner, text);
   }
 
   /**
-   * A value with everything hidden in it, keys included. What it shares with `known`, a value that went through here, is
-   * not looked at again.
+   * The value with its secrets hidden, also in keys. What it shares with `known`, a value that was redacted before, is
+   * not checked again.
    */
   json<T extends Json | undefined>(value: T, known?: Json): T {
     return this.#value(value, known, undefined, NO_FIELDS) as T;

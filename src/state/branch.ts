@@ -20,8 +20,8 @@ interface Sight {
 }
 
 /**
- * A part of a call's work that may be taken back without the rest: a transaction, a call inside it. It knows what is its
- * own, so that one that fails takes nothing of those beside it.
+ * A part of a call's work that may be taken back without the rest: a transaction, a call inside it. It knows what is
+ * its own, so that one that fails takes nothing of those beside it.
  */
 export interface Stretch {
   readonly around: Stretch | undefined;
@@ -40,8 +40,8 @@ export interface Savepoint {
 }
 
 /**
- * A private view of the root for one call. Opening it copies nothing; dropping it undoes everything; what it looked at
- * and what it wants changed are remembered, so that it can be committed onto a root that has moved on.
+ * A private view of the root for one call. Opening it copies nothing, and dropping it undoes everything. It remembers
+ * what was read and what was changed, so that it can be committed onto a root that has changed meanwhile.
  */
 export class Branch {
   readonly base: Root;
@@ -59,7 +59,9 @@ export class Branch {
     this.#parts = parts;
   }
 
-  /** The slice's value as this call sees it. It counts as read, and so does everything a cache was computed from. */
+  /**
+   * The value of a slice, as this call sees it. It counts as read, and so does everything a cache was computed from.
+   */
   get<T>(slice: Slice<T>): T {
     return readSlice(partOf(slice), (part) => {
       this.#saw(part.name, { part: part.name, holds: Object.is });
@@ -67,20 +69,23 @@ export class Branch {
     });
   }
 
+  /** Applies an event to its slice. */
   dispatch(event: SliceEvent, by?: Stretch): void {
     const part = this.#partNamed(event.slice);
     if (!isSlice(part)) throw new HoldfastError("SLICE_UNKNOWN", { slice: event.slice });
     this.change(part, (now) => part.reduce(now, event), by);
   }
 
-  /** Changes a part now, and again at the commit if others have changed it meanwhile. Not a read. */
+  /**
+   * Changes a part now; `redo` runs again at the commit if others have changed it meanwhile. It does not count as read.
+   */
   change<V>(part: Part<V>, redo: (now: V) => V, by: Stretch = this.whole): void {
     const intent = { part: part.name, redo: redo as (now: unknown) => unknown, by, at: this.#now() };
     this.#redo(intent.part, intent.redo);
     this.#intents.push(intent);
   }
 
-  /** Looks at a part in a finer way than the whole of it. The same `what` is remembered once. */
+  /** Reads something in a part without counting all of the part as read. The same `what` is remembered once. */
   look<V, R>(part: Part<V>, what: string, see: (value: V) => R, same: (then: R, now: R) => boolean): R {
     this.#saw(`${part.name}/${what}`, {
       part: part.name,
@@ -89,12 +94,12 @@ export class Branch {
     return see(this.#current(part));
   }
 
-  /** A part's value without remembering that it was looked at: only for what a sight has just covered. */
+  /** A part's value, without counting it as read. Only for what `look` has just covered. */
   peek<V>(part: Part<V>): V {
     return this.#current(part);
   }
 
-  /** The part of a name, when this state has it. */
+  /** The part with this name, if the state has one. */
   part(name: string): AnyPart | undefined {
     return this.#parts.get(name);
   }
@@ -109,8 +114,8 @@ export class Branch {
   }
 
   /**
-   * Forgets what its stretch, and those inside it, changed since, but for logs, which tell what was tried. What was read
-   * stays read, because it may have decided what came after. Throws when what stays cannot do without what went.
+   * Forgets what its stretch, and those inside it, changed since, but for logs, which tell what was tried. What was
+   * read stays read, because it may have decided what came after. Throws when what stays cannot do without what went.
    */
   rollbackTo(savepoint: Savepoint): void {
     const { of, at, changes, values } = savepoint;
@@ -138,25 +143,25 @@ export class Branch {
     return false;
   }
 
-  /** Forgets everything that was changed since, logs included: it was not tried, only looked at. */
+  /** Forgets everything that was changed since, logs included. */
   returnTo({ at, values }: Savepoint): void {
     this.#intents = this.#intents.filter((intent) => intent.at < at);
     this.#values = new Map(values);
   }
 
-  /** Forgets everything that was changed, but for logs. */
+  /** Forgets everything that was changed, except logs. */
   discard(): void {
     this.#intents = this.#intents.filter(({ part }) => this.#isLog(part));
     this.#values = new Map([...this.#values].filter(([part]) => this.#isLog(part)));
   }
 
-  /** Forgets the logs too: for when a log's own reducer is at fault. */
+  /** Forgets everything that was changed, logs included: for when a log's own reducer is at fault. */
   forgetAll(): void {
     this.#intents = [];
     this.#values = new Map();
   }
 
-  /** What of this branch no longer holds in a newer root; empty when it may be committed there. */
+  /** What this branch has read and is different in a newer root. Empty when it may be committed there. */
   conflictsWith(newest: Root): readonly string[] {
     if (newest === this.base) return [];
     return [...(this.#sights ?? [])]

@@ -2,7 +2,7 @@ import type { Instant } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { CompositeSnapshot } from "./snapshot.ts";
 
-/** What is kept of one tool call: the state before and after it. */
+/** A tool boundary: the state before and after a call. */
 export interface ToolCheckpoint {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -15,14 +15,16 @@ export interface ToolCheckpoint {
   readonly recordedAt: Instant;
 }
 
+/** How many tool boundaries are kept by default. */
 export const CHECKPOINT_LIMIT = 100;
 
-/** The newest tool boundaries, a bounded number of them. Snapshots share what did not change, so keeping them is cheap. */
+/** Keeps the newest tool boundaries in memory. Snapshots share what did not change, so keeping them is cheap. */
 export class CheckpointStore {
+  /** How many are kept. Default 100. */
   readonly limit: number;
   /**
-   * Places that are used in turn. A map of them would do, but each one that it outgrows still points at the next, and so the
-   * collector would carry every checkpoint ever made into old age.
+   * Places that are used in turn. A map of them would do, but each one that it outgrows still points at the next, and
+   * so the collector would carry every checkpoint ever made into old age.
    */
   readonly #ring: (ToolCheckpoint | undefined)[] = [];
   /** Where each call's is. Searched one by one, names that begin alike would be compared letter by letter. */
@@ -57,7 +59,7 @@ export class CheckpointStore {
     return this.#get(toolCallId).postSnapshot;
   }
 
-  /** Oldest first. */
+  /** All that are kept, oldest first. */
   listCheckpoints(): readonly ToolCheckpoint[] {
     return [...this.#ring.slice(this.#next), ...this.#ring.slice(0, this.#next)].filter((one) => one !== undefined);
   }

@@ -4,19 +4,20 @@ import type { Json, JsonObject } from "../base/json.ts";
 type Path = readonly (string | number)[];
 
 /**
- * What turns one value into the next, as data. A splice covers append, insert, remove and replace in a list; small
- * changes to large values stay small, because equal references are never looked into.
+ * One step that turns a value into the next, as data. A splice covers append, insert, remove and replace in a list.
+ * Small changes to large values stay small, because equal references are not compared any further.
  */
 export type Change =
   | { readonly set: Path; readonly to: Json }
   | { readonly unset: Path }
   | { readonly splice: Path; readonly at: number; readonly remove: number; readonly insert: readonly Json[] };
 
+/** The changes that turn one value into the next. */
 export type Delta = readonly Change[];
 
 /**
- * The changes from one value to another, both plain data. Cost follows what changed and the width of the containers on the
- * way there.
+ * The changes from one value to another, both plain data. Cost follows what changed and the width of the containers on
+ * the way there.
  */
 export function diff(before: Json, after: Json): Delta {
   const changes: Change[] = [];

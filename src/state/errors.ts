@@ -2,12 +2,12 @@ import type { ErrorCode } from "../base/error-codes.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 
-/** Seed 004's names. The code says which; these let a caller catch by kind. */
+/** The base of seed 004's state errors, for catching them by class. `code` says which one it is. */
 export class ExecutionStateError extends HoldfastError {
   override readonly name: string = "ExecutionStateError";
 }
 
-/** The snapshot names slices or resources that are not here. */
+/** Thrown when a snapshot names slices or resources that this state does not have. */
 export class SnapshotMismatchError extends ExecutionStateError {
   override readonly name = "SnapshotMismatchError";
 
@@ -16,7 +16,10 @@ export class SnapshotMismatchError extends ExecutionStateError {
   }
 }
 
-/** Both are told: why the restore was needed, when something failed, and why it failed in turn. */
+/**
+ * Thrown when a restore fails. Its cause holds both failures: what made the restore necessary, if any, and why it
+ * failed.
+ */
 export class RestoreFailedError extends ExecutionStateError {
   override readonly name = "RestoreFailedError";
 

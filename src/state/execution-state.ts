@@ -33,37 +33,50 @@ import {
 import { snapshotFromText, snapshotToText } from "./snapshot-text.ts";
 import { type StateLedger, Truth } from "./truth.ts";
 
+/** Options of `ExecutionState.create`. All are optional. */
 export interface StateOptions {
+  /** Your slices, in addition to the default ones. */
   readonly slices?: readonly AnySlice[];
-  /** Parts that other rooms bring: files, transcript, pages, catalog. */
+  /** Parts of the root other than slices, e.g. `filesPart`. */
   readonly parts?: readonly AnyPart[];
+  /** The resources, by key. Default: none. */
   readonly resources?: ResourceRegistry | Iterable<readonly [ResourceKey<unknown>, unknown]>;
+  /** Default: the system's clock. */
   readonly clock?: Clock;
+  /** Default: the system's randomness. */
   readonly random?: Random;
+  /** Default: random ids. */
   readonly ids?: IdSource;
+  /** Where tool boundaries are kept. Default: the newest 100, in memory. */
   readonly checkpoints?: CheckpointStore;
+  /** Where changes are written down. Default: nowhere, for state that need not outlive the process. */
   readonly ledger?: StateLedger;
-  /** Where the root stands already, e.g. after reopening. */
+  /** The root to start from, e.g. after reopening. Default: the initial values. */
   readonly root?: Root;
-  /** Freeze every value that becomes true, so that a reducer which changes its input in place throws. Default false. */
+  /** Freezes every value of the state, so that a reducer which changes its input in place throws. Default false. */
   readonly development?: boolean;
+  /** The id of the state that this one came from. It is part of every snapshot. */
   readonly parentId?: string;
+  /** Your own labels. They are part of every snapshot. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** Takes secrets out of what becomes true, for state that is kept. */
+  /** Hides secrets in every new value. Default: nothing is hidden. */
   readonly redactor?: Redactor;
 }
 
+/** Options of `state.snapshot`. */
 export interface SnapshotOptions extends SliceSelection {
+  /** A label, which resources see, too. */
   readonly tag?: string;
   readonly metadata?: Omit<SnapshotMetadata, "tag">;
 }
 
+/** Options of `state.restore`. */
 export interface RestoreHow extends RestoreOptions {
-  /** Say what would happen and change nothing. */
+  /** Reports what would happen, and changes nothing. Default false. */
   readonly dryRun?: boolean;
-  /** Asked when its turn has come, before anything is touched. Throwing refuses the restore. */
+  /** Called when the restore's turn has come, before anything changes. If it throws, the restore is refused. */
   readonly admit?: () => void;
-  /** Writes the restore down, with more beside it, before it becomes true. */
+  /** Writes the restore down, and anything that belongs to it, before it becomes true. Default: the ledger does. */
   readonly decide?: (plan: RestorePlan) => Promise<void>;
 }
 
@@ -94,7 +107,7 @@ const RESTORE_HOW: OptionRules<RestoreHow> = {
   decide: FUNCTION,
 };
 
-/** The single root of everything that a run can change. */
+/** Everything that a run can change, in one place: slices, other parts, resources and checkpoints. */
 export class ExecutionState {
   readonly session: SessionState;
   readonly resources: ResourceRegistry;
@@ -123,20 +136,23 @@ export class ExecutionState {
     });
   }
 
+  /** Makes a new state. */
   static create(options: StateOptions = {}): ExecutionState {
     checkOptions(options, STATE_OPTIONS);
     return new ExecutionState(options);
   }
 
+  /** The current values of all parts. */
   get root(): Root {
     return this.truth.root;
   }
 
+  /** True once the state can no longer be trusted, because a change or a restore failed halfway. */
   get poisoned(): boolean {
     return this.truth.poisoned;
   }
 
-  /** Where it stands now; the answer takes it back there. For a call that has another state work for it. */
+  /** Marks where the state stands; the returned function takes it back there. For a call that this state works for. */
   async mark(): Promise<() => Promise<void>> {
     const snapshot = await this.snapshot({ tag: "mark" });
     return async () => {
@@ -144,11 +160,14 @@ export class ExecutionState {
     };
   }
 
+  /** A private branch of the current root. */
   branch(): Branch {
     return this.truth.branch();
   }
 
-  /** Everything at this moment. Slices by reference; resources are asked while no call holds them. */
+  /**
+   * Captures everything at this moment. Slices are taken by reference; resources are asked while no call holds them.
+   */
   async snapshot(options: SnapshotOptions = {}): Promise<CompositeSnapshot> {
     checkOptions(options, SNAPSHOT_OPTIONS);
     return this.#alone("snapshot", async () => {
@@ -161,17 +180,18 @@ export class ExecutionState {
     });
   }
 
-  /** The slices now, and the resources as the last commit left them: no resource is asked, so it takes no time. */
+  /** The slices now, and the resources as the last commit left them. No resource is asked, so it takes no time. */
   snapshotAtBoundary(about: Pick<SnapshotOptions, "tag" | "metadata">): CompositeSnapshot {
     return this.#composite(this.session.snapshot(), this.exclusive.captured, about);
   }
 
+  /** What a restore would change. Changes nothing. */
   planRestore(snapshot: CompositeSnapshot, options: RestoreOptions = {}): RestorePlan {
     checkOptions(options, RESTORE_HOW);
     return this.#plan(snapshot, options, (name) => this.resources.peek(name));
   }
 
-  /** All or nothing: prepared in full, then made durable, then true. If that fails halfway, the state is poisoned. */
+  /** Restores a snapshot, all or nothing. If it fails and cannot be taken back either, the state is poisoned. */
   async restore(snapshot: CompositeSnapshot, how: RestoreHow = {}): Promise<RestorePlan> {
     checkOptions(how, RESTORE_HOW);
     if (how.dryRun === true) return this.planRestore(snapshot, how);
@@ -192,8 +212,8 @@ export class ExecutionState {
   }
 
   /**
-   * Brings the resources of a fresh process to where the root says they were. One that refuses poisons the state: nobody
-   * may go on from a half of what was committed.
+   * Brings the resources of a fresh process to where the root says they were. One that refuses poisons the state:
+   * nobody may go on from a half of what was committed.
    */
   async takeUpResources(): Promise<void> {
     const kept = resourcesIn(this.truth.root, (name) => this.resources.restorable(name));
@@ -217,19 +237,22 @@ export class ExecutionState {
     );
   }
 
+  /** What differs between two snapshots. */
   diff(before: CompositeSnapshot, after: CompositeSnapshot): SnapshotDifference {
     return diffSnapshots(before, after, this.truth.parts);
   }
 
+  /** A snapshot as text, for keeping it outside the process. */
   toJson(snapshot: CompositeSnapshot): string {
     return snapshotToText(snapshot, this.truth.parts);
   }
 
+  /** A snapshot from its text. */
   fromJson(text: string): CompositeSnapshot {
     return snapshotFromText(text, this.truth.parts);
   }
 
-  /** Notes that another state came from this one; its id stands in every later snapshot. */
+  /** Notes that another state came from this one. Its id is part of every later snapshot. */
   adopt(childId: string): void {
     this.#childrenIds.push(childId);
   }
@@ -267,7 +290,7 @@ export class ExecutionState {
   }
 }
 
-/** The seed's way back to a tool boundary. */
+/** Restores the state as it was before a call: the seed's rollback. */
 export async function rollbackToTool(
   state: ExecutionState,
   checkpoints: CheckpointStore,

@@ -2,64 +2,74 @@ import type { Json } from "../base/json.ts";
 import type { BlobName } from "../records/ids.ts";
 import type { Root } from "./root.ts";
 
-/** What happens to a part when a call is discarded or a snapshot restored. */
+/** What happens to a part when a call is discarded or a snapshot restored: see `SliceDefinition.policy`. */
 export type SlicePolicy = "state" | "log" | "cache";
 
 export const SLICE_POLICIES: readonly SlicePolicy[] = ["state", "log", "cache"];
 
 /**
- * One part of the root: a slice, the files, the transcript. State knows it by shape: an immutable value that can become
- * data and come back, and whose change between two values can, too.
+ * One part of the root: a slice, the files, the catalog, or yours. It is an immutable value that can be turned into
+ * data and back, and so can the change between two of its values.
  */
 export interface Part<V> {
   readonly name: string;
   readonly policy: SlicePolicy;
   readonly initial: V;
-  /** Its changes are differences of its data, so a process that does not know it can carry it along, and take it back. */
+  /**
+   * Its changes are differences of its data, so a process that does not know the part can carry it along and rewind it.
+   */
   readonly plain?: true;
+  /** The value as data. */
   encode(value: V): Json;
-  /** Throws a typed error when the data is not this part's. */
+  /** The value from data. Throws a typed error when the data is not this part's. */
   decode(data: Json): V;
   /**
-   * A new value as it will be read back, or a typed error. What it shares with the value before need not be looked at.
-   * Without it every value is as good as it is.
+   * Returns a new value as it will be read back, or throws a typed error. What it shares with the value before need not
+   * be checked. Without it, every value is accepted as it is.
    */
   accept?(before: V, after: V): V;
-  /** What turns one accepted value into the other, as data; undefined when they hold the same. Cost follows the change. */
+  /**
+   * The change from one accepted value to another; undefined when they are equal. Its cost should follow the change.
+   */
   change(before: V, after: V): PartChange | undefined;
+  /** Applies a change's delta to a value. */
   apply(value: V, delta: Json): V;
-  /** Present when the data of this part names content that is kept beside it. */
+  /** Present when this part's data names content that is kept beside it. */
   readonly contents?: PartContents<V>;
-  /** For parts that hold files: `now` with these paths as they were in `then`. */
+  /** For parts that hold files: returns `now` with these paths as they were in `then`. */
   pick?(now: V, then: V, paths: readonly string[]): V;
-  /** For parts that only go forward: what going back to `then` makes of `now`. Without it, `then`. */
+  /** For parts that only go forward: what `now` becomes when you go back to `then`. Default: `then`. */
   restored?(now: V, then: V): V;
-  /** Every byte counts: nothing in it is hidden, whatever it looks like. */
+  /** Every byte counts: no secret is hidden in it. */
   readonly exact?: true;
-  /** The kernel's own: a call changes it only through what its handle offers for it. */
+  /** For the kernel's own parts: a call changes it only through what its handle offers for it. */
   readonly reserved?: true;
 }
 
+/** A change of a part, as data. */
 export interface PartChange {
   readonly delta: Json;
   /** Content that the delta names and the value before did not. */
   readonly contents?: readonly Content[];
 }
 
-/** Bytes under the name that says what they are. */
+/** Content, and the name that its digest gives it. */
 export interface Content {
   readonly name: BlobName;
   readonly bytes: Uint8Array;
 }
 
+/** The content that a part's data names. */
 export interface PartContents<V> {
+  /** All content of a value. */
   of(value: V): Iterable<Content>;
-  /** Names whose bytes a decoded or applied value still lacks. */
+  /** Names of content that a decoded or changed value still lacks. */
   missing(value: V): readonly BlobName[];
+  /** The value with its missing content filled in. */
   fill(value: V, bytesOf: (name: BlobName) => Uint8Array | undefined): V;
 }
 
-/** A part of whatever value: it can be asked about its own values, and what it answers is its own. */
+/** A part with any value, e.g. in a list of parts. */
 export interface AnyPart {
   readonly name: string;
   readonly policy: SlicePolicy;
@@ -83,7 +93,7 @@ export interface AnyPart {
 
 export type Parts = ReadonlyMap<string, AnyPart>;
 
-/** Changes of several parts, by name: what one commit did. */
+/** The changes that one commit made, by part name. */
 export type RootDelta = { readonly [part: string]: Json };
 
 /** What new values of parts make of a root. Whatever its part does not accept is refused here. */
@@ -99,8 +109,8 @@ export function changeOf(parts: Parts, before: Root, after: Iterable<readonly [s
 }
 
 /**
- * A change that is about to become true: what it makes of the root, and, as data with the content it names, how. The data
- * is worked out when somebody asks, to write it down or to show it: state that need not outlive the process never does.
+ * A change that is about to become true: the root that it leads to, and the change itself as data, with the content it
+ * names. The data is worked out only when it is asked for, to be written down or shown.
  */
 export class RootChange {
   readonly root: Root;

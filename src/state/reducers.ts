@@ -1,7 +1,9 @@
-/** The reducers most slices need. `key` tells which element an update means. */
+/** The reducers that most slices need. `key` says which element an update is about. */
 export const reducers = {
+  /** Adds an element at the end. */
   append: <T>(now: readonly T[], element: T): readonly T[] => [...now, element],
 
+  /** Replaces the element with the same key, or adds it at the end. */
   upsertBy:
     <T, K>(key: (element: T) => K) =>
     (now: readonly T[], element: T): readonly T[] => {
@@ -9,13 +11,17 @@ export const reducers = {
       return at === -1 ? [...now, element] : now.with(at, element);
     },
 
+  /** Keeps only the newest element. */
   replaceLatest: <T>(_now: readonly T[], element: T): readonly T[] => [element],
 
+  /** Keeps only the newest element of each key, at the end. */
   replaceLatestBy:
     <T, K>(key: (element: T) => K) =>
     (now: readonly T[], element: T): readonly T[] => [...now.filter((other) => key(other) !== key(element)), element],
 
-  /** Append that keeps the newest. It cuts rarely and then by half, so that a long list costs little per append. */
+  /**
+   * Adds at the end and keeps at least the newest `keep`. It cuts rarely and then by half, so appending stays cheap.
+   */
   appendNewest:
     <T>(keep: number) =>
     (now: readonly T[], element: T): readonly T[] =>

@@ -2,15 +2,22 @@ import { copyJson } from "../base/copy-json.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, KEPT_LIMITS } from "../base/json.ts";
 
-/** Anything of the outside that can be captured and put back. Snapshots must be plain data to leave the process. */
+/** A resource that can be captured and put back. To survive the process, its snapshots must be plain data. */
 export interface Snapshotable<S> {
+  /** Captures the resource as it is now. */
   snapshot(options?: { readonly tag?: string }): S | Promise<S>;
+  /** Puts the resource back to a snapshot. */
   restore(snapshot: S): unknown;
-  /** True for what only ever grows, such as spent tokens: it is captured, never put back, and calls may share it. */
+  /**
+   * True for what only grows, such as spent tokens: it is captured but never put back, and calls may share it. Default
+   * false.
+   */
   readonly shared?: boolean;
 }
 
-/** A copy, where that can be made: what it goes on to make of what it was given would be another snapshot from then on. */
+/**
+ * A copy, where that can be made: what it goes on to make of what it was given would be another snapshot from then on.
+ */
 export async function putBack(resource: Snapshotable<unknown>, to: unknown): Promise<void> {
   const checked = checkJson(to, KEPT_LIMITS);
   const isExact = checked.ok && checked.value.repairs.length === 0;
@@ -24,13 +31,14 @@ export function isShared(resource: KnownResource | undefined): boolean {
   return typeof resource === "object" && resource.shared === true;
 }
 
-/** A typed name for a resource. Two with the same text are the same key. */
+/** A typed name for a resource. Two keys with the same text are the same. */
 export interface ResourceKey<T> {
   readonly key: string;
   /** Carries the type only; never present at run time. */
   readonly type?: T;
 }
 
+/** Makes the key of a resource. */
 export function resourceKey<T>(key: string): ResourceKey<T> {
   return { key };
 }
@@ -43,12 +51,12 @@ class Lazily<T> {
   }
 }
 
-/** A resource that is made when it is first asked for. */
+/** Wraps a resource so that it is made when it is first asked for. */
 export function lazily<T>(make: () => T): T {
   return new Lazily(make) as T;
 }
 
-/** What a session has at hand beside its slices. Its keys are fixed when the state is created. */
+/** The resources of a state, by key. The keys are fixed when the state is created. */
 export class ResourceRegistry {
   readonly #entries: Map<string, unknown>;
 
@@ -73,20 +81,20 @@ export class ResourceRegistry {
     throw new HoldfastError("RESOURCE_UNKNOWN", { resource: key.key });
   }
 
-  /** Those that can be captured. One that was not made yet is not among them: nothing has happened to it. */
+  /** The resources that can be captured. One that was not made yet is left out: nothing has happened to it. */
   snapshotableResources(): ReadonlyMap<string, Snapshotable<unknown>> {
     return new Map(
       [...this.#entries].filter((entry): entry is [string, Snapshotable<unknown>] => isSnapshotable(entry[1])),
     );
   }
 
-  /** The resource a snapshot speaks of, made if it must be; undefined when there is none that can be put back. */
+  /** A resource that can be put back, made if necessary; undefined when there is none with this key. */
   restorable(key: string): Snapshotable<unknown> | undefined {
     const value = this.#entries.has(key) ? this.#made(key) : undefined;
     return isSnapshotable(value) ? value : undefined;
   }
 
-  /** The same, without making anything: of what is `unmade` nobody knows yet what it will be. */
+  /** Like `restorable`, but makes nothing: "unmade" for a resource that was not asked for yet. */
   peek(key: string): KnownResource | undefined {
     const entry = this.#entries.get(key);
     if (entry instanceof Lazily) return "unmade";
@@ -100,7 +108,7 @@ export class ResourceRegistry {
     );
   }
 
-  /** Those that calls share. */
+  /** Names of the resources that calls share. */
   get sharedNames(): readonly string[] {
     const names: string[] = [];
     for (const [name, entry] of this.#entries) if (isSnapshotable(entry) && entry.shared === true) names.push(name);

@@ -7,14 +7,15 @@ import { isShared, type KnownResource, putBack, type ResourceRegistry, type Snap
 import { type CompositeSnapshot, mustBeSnapshot } from "./snapshot.ts";
 import type { Truth } from "./truth.ts";
 
+/** What to restore. Default: everything but logs. */
 export interface RestoreOptions {
-  /** Log slices keep what they have. Default true. */
+  /** Log slices stay as they are. Default true. */
   readonly preserveLogs?: boolean;
-  /** Only these slices or parts. */
+  /** Restores only these slices or parts, by name; resources stay unless named, too. Default: all. */
   readonly slices?: readonly string[];
-  /** Only these resources. */
+  /** Restores only these resources, by key; slices stay unless named, too. Default: all. */
   readonly resources?: readonly string[];
-  /** Of parts that hold files: only these paths and what lies below them. */
+  /** Restores only these paths, and what is below them, in parts that hold files. Default: all. */
   readonly paths?: readonly string[];
 }
 
@@ -25,13 +26,13 @@ export const RESTORE_OPTIONS: OptionRules<RestoreOptions> = {
   paths: listOf(TEXT),
 };
 
-/** What a restore would do, in full, without doing it. */
+/** Everything that a restore does, or would do. */
 export class RestorePlan {
-  /** Slices and parts that would change, each with its change as data. */
+  /** The slices and parts that change, each with its change as data. */
   readonly change: RootChange;
-  /** Resources that would be put back, and to what. */
+  /** The resources that are put back, and to what. */
   readonly resources: ReadonlyMap<string, unknown>;
-  /** Those of them that a restore would have to make first. What cannot be put back once it is made refuses the restore. */
+  /** Those resources that have to be made first. If one then cannot be put back, the restore is refused. */
   readonly unmade: readonly string[];
 
   constructor(change: RootChange, resources: ReadonlyMap<string, unknown>, unmade: readonly string[]) {
@@ -138,9 +139,9 @@ function restoredValue(
 }
 
 /**
- * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses, those already done are returned to
- * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
- * told to `poison`.
+ * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses,
+ * those already done are returned to where they were. `commit` runs when all are done; its failure counts as a refusal.
+ * What cannot be returned either is told to `poison`.
  */
 export async function restoreResources(
   targets: ReadonlyMap<string, unknown>,

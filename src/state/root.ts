@@ -2,8 +2,8 @@
 const ABSENT: unique symbol = Symbol("absent");
 
 /**
- * The values of all parts at one moment, by name. Immutable, so holding on to it is a snapshot. A changed copy is one flat
- * copy of references, whatever lies behind them: a map would be built anew, entry by entry, at every commit.
+ * The values of all parts at one moment, by name. It is immutable, so a reference to it is a snapshot. A changed copy
+ * costs one flat copy of references.
  */
 export class Root implements Iterable<readonly [name: string, value: unknown]> {
   /** Where each name's value lies: one table for all roots of a state. */

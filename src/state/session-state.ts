@@ -17,8 +17,8 @@ export interface Lineage {
 }
 
 /**
- * The slices, for code that stands outside a call: set-up, tests, a host's own events. Reading is immediate; a change
- * waits its turn among the commits and is true, and durable, when its promise resolves. Inside a call, use the call.
+ * The slices, for code outside a call: set-up, tests, a host's own events. Reading is immediate. A change waits its
+ * turn among the commits; it is true, and durable, when its promise resolves. Inside a call, use the call instead.
  */
 export class SessionState {
   readonly #truth: Truth;
@@ -35,7 +35,7 @@ export class SessionState {
     this.#leftOut = leftOut(truth.namesBy, {});
   }
 
-  /** The whole value of a slice; a cache is computed when it is empty. */
+  /** The value of a slice. A cache that is empty is computed. */
   get<T>(slice: Slice<T>): T {
     const { root } = this.#truth;
     return readSlice(partOf(slice), <V>({ name }: { readonly name: string }) => {
@@ -45,16 +45,17 @@ export class SessionState {
     });
   }
 
-  /** Every element of a slice that holds a list. */
+  /** All elements of a slice that is a list. */
   all<T>(slice: Slice<readonly T[]>): readonly T[] {
     return this.get(slice);
   }
 
-  /** The newest element of a slice that holds a list. */
+  /** The last element of a slice that is a list. */
   latest<T>(slice: Slice<readonly T[]>): T | undefined {
     return this.get(slice).at(-1);
   }
 
+  /** Applies an event to its slice. */
   dispatch(event: SliceEvent): Promise<void> {
     return this.#truth.change((branch) => branch.dispatch(event), `dispatched ${event.slice}.${event.event}`);
   }
@@ -64,18 +65,19 @@ export class SessionState {
     return this.dispatch(event);
   }
 
-  /** Sets a slice's value outright, checked like a stored one. */
+  /** Sets the value of a slice directly. It is checked like a stored one. */
   seed<T>(slice: Slice<T>, value: T): Promise<void> {
     const part = partOf(slice);
     return this.#truth.change((branch) => branch.change(part, () => part.admit(value)), `seeded ${part.name}`);
   }
 
+  /** Sets a slice back to its initial value. */
   clear<T>(slice: Slice<T>): Promise<void> {
     const part = partOf(slice);
     return this.#truth.change((branch) => branch.change(part, () => part.initial), `cleared ${part.name}`);
   }
 
-  /** By reference: it costs nothing, and keeping it costs what changes afterwards. */
+  /** Captures the slices by reference: it costs nothing, and keeping it costs only what changes afterwards. */
   snapshot(selection?: SliceSelection): Snapshot {
     if (selection !== undefined) checkOptions(selection, SLICE_SELECTION); // every call takes two, and chooses nothing
     const { policies } = this.#truth;
@@ -99,6 +101,7 @@ export class SessionState {
     return this.#newest.slices;
   }
 
+  /** Puts the slices back to a snapshot. Logs stay as they are, unless `preserveLogs` is false. */
   async rollback(snapshot: Snapshot, options: { readonly preserveLogs?: boolean } = {}): Promise<void> {
     checkOptions(options, { preserveLogs: BOOLEAN });
     mustHoldSlices(snapshot);
@@ -116,7 +119,7 @@ export class SessionState {
   }
 }
 
-/** The slices as one more thing that can be captured and put back. */
+/** The slices as a resource that can be captured and put back. */
 export class SessionSnapshotAdapter implements Snapshotable<Snapshot> {
   readonly #session: SessionState;
 

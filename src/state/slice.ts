@@ -6,7 +6,7 @@ import { applyDelta, type Delta, diff } from "./delta.ts";
 import { type AnyPart, type Part, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
 import { issuesText } from "./schema-issues.ts";
 
-/** A change that was asked for, as data: which slice, which of its reducers, with what. */
+/** A change to a slice, as data: which slice, which of its reducers, with what payload. */
 export interface SliceEvent {
   readonly slice: string;
   readonly event: string;
@@ -21,14 +21,19 @@ type Creators<R> = { readonly [K in keyof R]: (...payload: PayloadOf<R[K]>) => S
 /** How a cache reads the slices it is computed from. */
 type ReadSlice = <V>(slice: Slice<V>) => V;
 
+/** What `defineSlice` needs. */
 export interface SliceDefinition<T, R extends Reducers<T>> {
+  /** The first value. It must be plain JSON. */
   readonly initial: T;
-  /** Default `state`: rolled back with a failed call. `log` is kept; `cache` is rolled back and may be recomputed. */
+  /** `state` (default): rolled back with a failed call. `log`: kept. `cache`: rolled back, and may be recomputed. */
   readonly policy?: SlicePolicy;
+  /**
+   * The reducers, by event name: each makes the next value from the current one and a payload, without changing either.
+   */
   readonly on: R;
-  /** Checked whenever a whole value comes in: from a snapshot, from the journal, from `seed`. */
+  /** Checks the value whenever it changes or is read back. It must be synchronous. */
   readonly schema?: StandardSchema<T>;
-  /** For `cache`: computes the value from the root's other slices when it is missing. */
+  /** For `cache`: computes the value from other slices when it is missing. */
   readonly recompute?: (read: ReadSlice) => T;
 }
 
@@ -50,12 +55,13 @@ export interface SlicePart<T> extends Part<T> {
   readonly recompute?: (read: ReadSlice) => T;
 }
 
-/** A typed part of the session's state. Call its event makers, then `dispatch` what they return. */
+/** A typed part of session state. Its event makers, one per reducer, return events to `dispatch`. */
 export type Slice<T, C = unknown> = C & { readonly [definition]: SlicePart<T> };
 
-/** A slice of whatever value, e.g. in a list of them. */
+/** A slice with any value, e.g. in a list of slices. */
 export type AnySlice = { readonly [definition]: Pick<SlicePart<unknown>, "name" | "policy"> };
 
+/** Makes a slice: `defineSlice("steps", { initial: [], on: { added: (now, step: string) => [...now, step] } })`. */
 export function defineSlice<T, const R extends Reducers<T>>(
   name: string,
   spec: SliceDefinition<T, R>,

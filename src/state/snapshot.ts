@@ -6,8 +6,10 @@ import { badOption, BOOLEAN, listOf, type OptionRules, oneOf } from "../base/opt
 import { type Parts, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
 import { Root } from "./root.ts";
 
+/** When a snapshot was taken: before a call, after a call, at a checkpoint, or by hand. */
 export type SnapshotPhase = "pre_tool" | "post_tool" | "checkpoint" | "manual";
 
+/** Why and when a snapshot was taken. */
 export interface SnapshotMetadata {
   readonly tag?: string;
   readonly toolCallId?: string;
@@ -15,31 +17,32 @@ export interface SnapshotMetadata {
   readonly phase: SnapshotPhase;
 }
 
-/** The slices at one moment, by reference: taking it costs nothing, and keeping it costs what changes afterwards. */
+/** The slices at one moment, by reference. Taking it costs nothing; keeping it costs only what changes afterwards. */
 export interface Snapshot {
   readonly createdAt: Instant;
   readonly slices: Root;
-  /** Every part that was known then, also those whose values were left out. */
+  /** The policy of every part that was known then, also of those whose values were left out. */
   readonly policies: ReadonlyMap<string, SlicePolicy>;
   readonly parentId?: string;
   readonly childrenIds: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Everything at one moment: slices and other parts, resources, and why it was taken. */
+/** Everything at one moment: slices, other parts and resources. */
 export interface CompositeSnapshot {
   readonly snapshotId: string;
   readonly createdAt: Instant;
   readonly session: Snapshot;
-  /** What each resource answered when asked; plain data. */
+  /** The snapshot of each resource, by key. */
   readonly resources: ReadonlyMap<string, unknown>;
   readonly metadata: SnapshotMetadata;
 }
 
+/** Which slices a snapshot holds. */
 export interface SliceSelection {
-  /** Which slices by policy. Default `state` only. */
+  /** Slices with these policies. Default `["state"]`. */
   readonly policies?: readonly SlicePolicy[];
-  /** Everything, logs included. */
+  /** All slices, whatever their policy. Default false. */
   readonly includeAll?: boolean;
 }
 
@@ -60,7 +63,7 @@ export function leftOut(
 /** What differs between two snapshots: each part's change as data, and the resources by name. */
 export interface SnapshotDifference {
   readonly slices: Readonly<Record<string, Json>>;
-  /** In one of the two only. */
+  /** Names of slices that are only in the one before; `onlyAfter`: only in the one after. */
   readonly onlyBefore: readonly string[];
   readonly onlyAfter: readonly string[];
   readonly resources: readonly string[];

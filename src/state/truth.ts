@@ -9,10 +9,10 @@ import type { AnyPart, Parts, RootChange, SlicePolicy } from "./part.ts";
 import { redacting } from "./redacting.ts";
 import { Root } from "./root.ts";
 
-/** Where changes of the root are written down before they become true. Rejecting one means that it does not happen. */
+/** Where changes of the root are written down before they become true. If it rejects, the change does not happen. */
 export interface StateLedger {
   changed(change: RootChange, cause: string): Promise<void>;
-  /** True once a change was rejected and may have happened all the same. */
+  /** True once a change was rejected that may have been written anyway. */
   readonly unsure?: boolean;
 }
 
@@ -31,8 +31,8 @@ export interface TruthOptions {
 }
 
 /**
- * The root that is true now, and the one way it moves: through the gate, written down first, true afterwards. Whoever is
- * in the gate sees the newest root, and nobody moves it meanwhile.
+ * The root that is true now, and the one way it moves: through the gate, written down first, true afterwards. Whoever
+ * is in the gate sees the newest root, and nobody moves it meanwhile.
  */
 export class Truth {
   readonly parts: Parts;

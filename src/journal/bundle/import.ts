@@ -17,17 +17,19 @@ import { removeAbandonedImports } from "./abandoned.ts";
 import { leftIn, leftRecords } from "./left.ts";
 import { type BundleReport, type BundleSource, recordsIn, refuseNoSource, verifyBundle } from "./read.ts";
 
+/** What an import took in. */
 export interface ImportedBundle extends BundleReport {
-  /** The session it is here. */
+  /** The id of the session in this store. */
   readonly as: SessionId;
-  /** How much content its records name that did not come along, such as files of a workspace. */
+  /** How many pieces of content its records name that were not in the bundle, such as files of a workspace. */
   readonly left: number;
 }
 
+/** Options of an import. */
 export interface ImportOptions {
-  /** Its name here, if not the one it had. */
+  /** The id of the session in this store. Default: the one it had. */
   readonly as?: string;
-  /** What was taken in by then is let go again. */
+  /** Stops the import; what was taken in until then is removed again. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,8 +37,8 @@ const PAGE = 256;
 const LEASE_MS = 60_000;
 
 /**
- * Takes a proven bundle into a store, as a session of its own: the same records, the same chain. Files of a workspace are
- * never in a bundle, so what needs their content cannot be opened here; everything can be read. All of it or nothing.
+ * Imports a proven bundle into a store as a session: the same records, the same chain, all of it or nothing. Workspace
+ * files are never in a bundle, so a session that needs their content can be read here but not opened.
  */
 export async function importBundle(
   deps: JournalDeps,

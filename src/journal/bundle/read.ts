@@ -8,9 +8,10 @@ import { nameOfBytes } from "../../records/blob-name.ts";
 import { type BundleManifest, BUNDLE_VERSION, isSealed, MANIFEST_SHAPE } from "../../records/bundle.ts";
 import { flawOf, type Link, type SealedRecord } from "../../records/chain.ts";
 
-/** Where the bytes of a bundle come from. Called once for every time it is read. */
+/** Returns the bytes of a bundle from the beginning. Called each time the bundle is read, which is more than once. */
 export type BundleSource = () => AsyncIterable<Bytes> | Iterable<Bytes>;
 
+/** What checking a bundle found. */
 export interface BundleReport {
   readonly ok: boolean;
   readonly session: string;
@@ -23,8 +24,8 @@ export interface BundleReport {
 }
 
 /**
- * Proves a bundle: every file is what the manifest says, nothing is missing and nothing is too much, and the records hang on
- * each other from where it begins to where it ends. Throws BUNDLE_DAMAGED only when it is no bundle at all.
+ * Checks a bundle: every file is what the manifest says, none is missing or extra, and the chain of records is
+ * unbroken. Faults are in the report; it throws BUNDLE_DAMAGED only when it is not a bundle at all.
  */
 export async function verifyBundle(source: BundleSource): Promise<BundleReport> {
   refuseNoSource(source);
