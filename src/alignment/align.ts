@@ -51,10 +51,7 @@ export type Alignment =
   | { readonly ok: true; readonly aligned: AlignedPrompt }
   | { readonly ok: false; readonly report: AlignmentReport };
 
-/**
- * Checks that prompt, catalog and mode agree. If not, rebuilds snapshot and prompt once; if that does not help,
- * refuses.
- */
+/** Checks that prompt, catalog and mode agree; if not, rebuilds both once. What still disagrees is refused. */
 export function alignPrompt(sources: StorySources, options: AlignOptions = {}): Alignment {
   const first = tell(sources, options, sources.held ?? build(sources));
   const { sendMisaligned } = options;

@@ -9,6 +9,7 @@ import type { AlignmentFault } from "./faults.ts";
 /** The catalog as it is at the moment of the check. */
 export type LiveCatalog = Pick<CatalogState, "epoch" | "mode" | "requestUserInputEnabled">;
 
+/** What is checked together: a prompt, a snapshot of the catalog, and the catalog as it is now. */
 export interface Story {
   readonly prompt: RenderedPrompt;
   readonly catalog: SessionToolCatalogSnapshot;

@@ -38,6 +38,7 @@ export type AlignmentFault =
   | { readonly kind: "request-words-missing"; readonly segments: readonly string[] }
   | { readonly kind: "prompt-not-rendered"; readonly why: PromptFault };
 
+/** The kinds of alignment faults. */
 export type AlignmentFaultKind = AlignmentFault["kind"];
 
 type Words = { readonly [K in AlignmentFaultKind]: (fault: Extract<AlignmentFault, { kind: K }>) => string };
@@ -70,6 +71,7 @@ const WORDS: Words = {
   "prompt-not-rendered": ({ why }) => `the prompt cannot be rendered: ${JSON.stringify(why)}`,
 };
 
+/** All kinds of alignment faults. */
 export const ALIGNMENT_FAULT_KINDS = Object.keys(WORDS) as readonly AlignmentFaultKind[];
 
 /** A fault in words, for people and logs. */

@@ -69,10 +69,7 @@ function sameJson(a: unknown, b: unknown): boolean {
   return Array.isArray(a) === Array.isArray(b) && sameFields(a as Fields, b as Fields);
 }
 
-/**
- * `unsaid`: what a field holds that is left out. Looked at for every tool of every request, so without lists in
- * between.
- */
+/** `unsaid`: what a field holds that is left out. Looked at for every tool of every request, so without lists in between. */
 function sameFields(a: Fields, b: Fields, unsaid: Fields = NOTHING): boolean {
   for (const name in a)
     if (a[name] !== b[name] && !sameJson(valueOf(a, name, unsaid), valueOf(b, name, unsaid))) return false;

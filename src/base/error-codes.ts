@@ -677,4 +677,5 @@ export const ERROR_CODES = {
   },
 } as const satisfies Record<string, { readonly says: string; readonly tryThis: string }>;
 
+/** The code of a HoldfastError; docs/errors.md lists them all. */
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -50,10 +50,7 @@ export interface JsonRepair {
 }
 
 export interface CheckedJson {
-  /**
-   * The same reference when it was plain data and nothing had to be repaired; getters and proxies are read once and
-   * copied.
-   */
+  /** The same reference when it was plain data and nothing had to be repaired; getters and proxies are read once and copied. */
   readonly value: Json;
   readonly repairs: readonly JsonRepair[];
 }
@@ -91,8 +88,8 @@ export function encodeJson(value: unknown, limits: JsonLimits = JSON_LIMITS): Re
 }
 
 /**
- * `JSON.parse` that refuses what could not be saved again: too deep, too large, prototype keys, numbers beyond a
- * double. Of duplicate keys the last wins, and a number becomes the nearest double, as everywhere in JavaScript.
+ * `JSON.parse` that refuses what could not be saved again: too deep, too large, prototype keys, numbers beyond a double.
+ * Of duplicate keys the last wins, and a number becomes the nearest double, as everywhere in JavaScript.
  */
 export function parseJson(text: string, limits: JsonLimits = JSON_LIMITS): Result<Json, JsonFault> {
   const read = readJson(text, limits);

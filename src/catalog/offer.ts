@@ -30,10 +30,7 @@ export function offerOf(tool: CatalogTool, mode: Mode): OfferedTool | undefined 
   return made.get(mode);
 }
 
-/**
- * Hash of everything about a tool that is data. What a handler or a proof does cannot be hashed, only that there is
- * one.
- */
+/** Hash of everything about a tool that is data. What a handler or a proof does cannot be hashed, only that there is one. */
 export function definitionHash(tool: CatalogTool): Sha256 {
   const known = definitions.get(tool);
   if (known !== undefined) return known;

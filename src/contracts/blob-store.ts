@@ -32,10 +32,7 @@ export interface BlobStore {
    * The size of some content in bytes, without reading it; undefined when it is not there. Synchronous, like `holds`.
    */
   readonly sizeOf?: (name: BlobName) => number | undefined;
-  /**
-   * The wall time, in milliseconds, at which content was last put; undefined if it is not there. Synchronous, like
-   * `holds`.
-   */
+  /** When content was last put, in wall milliseconds; undefined if it is not there. Synchronous, like `holds`. */
   readonly lastPut?: (name: BlobName) => number | undefined;
   /** Removes content and returns how many bytes that freed, or 0. Synchronous, for a sweep inside its transaction. */
   remove(name: BlobName): number;

@@ -58,10 +58,7 @@ export interface HistoryUse {
   readonly detected: boolean;
   /** How it reads: filter, map, slice, count, group, find, reduce, sort, walk, index, copy, join. */
   readonly patterns: readonly string[];
-  /**
-   * How it was judged: parsed; by its words, when it does not parse; by its plain text, without a parser; or not at
-   * all.
-   */
+  /** How it was judged: parsed, by its words if it does not parse, by plain text without a parser, or not at all. */
   readonly by: "parser" | "words" | "text" | "nothing";
 }
 

@@ -10,10 +10,7 @@ export interface EventSink {
    * resolves, nothing else changes. The event is frozen, and may be kept.
    */
   emit(event: KernelEvent): unknown;
-  /**
-   * Says which kinds of event the sink wants; asked each time. Events that no sink wants are only counted. Default:
-   * all.
-   */
+  /** Whether the sink wants this kind; asked each time. Events that no sink wants are only counted. Default: all. */
   hears?(kind: KernelEvent["kind"]): boolean;
 }
 

@@ -21,9 +21,7 @@ export interface Store {
   readonly blobs: BlobStore;
   /** Reads as of one moment. A store may limit how many read at once, so never wait for one reading inside another. */
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
-  /**
-   * Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed.
-   */
+  /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /**
    * The file that the store lies in, if it lies in one. A workspace that contains it leaves it out, with everything
@@ -199,10 +197,7 @@ export interface DropBatch extends Fence {
   readonly kind: "drop";
   readonly seqs: readonly number[];
   readonly reason: string;
-  /**
-   * Sessions that share some of these records and have asked for the same. Records shared only with them are dropped,
-   * too.
-   */
+  /** Sessions that share some of these records and asked for the same: what only they share is dropped, too. */
   readonly despite?: readonly SessionId[];
   /**
    * For bodies that have merely grown old: they may linger in the store's free space until that is reused or given

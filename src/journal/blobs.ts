@@ -10,10 +10,7 @@ import { type BlobName, toBlobName } from "../records/ids.ts";
  */
 export const SMALL_BLOB: number = 64 * 1024;
 
-/**
- * Prepares content for the append that will name it. Small content waits in memory; larger is durable when this
- * resolves.
- */
+/** Prepares content for the append that will name it. Small content waits in memory; larger is durable when this resolves. */
 export async function stageBlob(store: Store, source: ByteSource, signal?: AbortSignal): Promise<NewBlob> {
   signal?.throwIfAborted();
   if (source instanceof Uint8Array) return stageWhole(store, source, signal);

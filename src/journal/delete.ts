@@ -39,8 +39,8 @@ export async function deleteSession(deps: JournalDeps, id: string): Promise<void
 }
 
 /**
- * The same, if it still is what is meant when nobody else can change it any more: what was looked at before may have
- * been finished since, or be another session of the same name. Answers whether it is gone.
+ * The same, if it still is what is meant when nobody else can change it any more: what was looked at before may have been
+ * finished since, or be another session of the same name. Answers whether it is gone.
  */
 export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Promise<boolean>): Promise<boolean> {
   const session = toSessionId(id);
@@ -79,7 +79,7 @@ export async function planForgetting({ store }: Pick<JournalDeps, "store">, id: 
   throw new HoldfastError("SESSION_SOUND", { session });
 }
 
-/** Gives up a session that neither its row nor what was kept beside it proves. Forks keep what they share with it. */
+/** Gives up a damaged session that cannot be mended. Forks keep what they share with it. */
 export async function forgetDamaged({ store }: Pick<JournalDeps, "store">, id: string): Promise<void> {
   const session = toSessionId(id);
   const receipt = await store.commit({ kind: "forget", session });

@@ -36,7 +36,7 @@ export interface Appended {
 }
 
 export interface JournalOptions<T> {
-  /** Hears of records when they are durable. It must not throw. */
+  /** Called with records when they are durable. It must not throw. */
   readonly written?: (records: readonly Sealed[]) => void;
   readonly leaseMs: number;
   readonly limits?: JsonLimits;
@@ -252,10 +252,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     return receipt.ok && receipt.repeated ? { first: receipt.first, last: receipt.last, repeated: true } : undefined;
   }
 
-  /**
-   * After a break everybody waits for those called earlier, so that the order of the calls stays the order of the
-   * records.
-   */
+  /** After a break everybody waits for those called earlier, so that the order of the calls stays the order of the records. */
   async #standInLine(earlier: Promise<unknown>): Promise<void> {
     this.#inLine += 1;
     try {
@@ -299,9 +296,8 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /**
-   * A commit that failed may have reached the disk all the same. Found there it is no success, because a sync that
-   * failed has promised nothing; but whoever goes on as if it had not happened would differ from what the next process
-   * finds.
+   * A commit that failed may have reached the disk all the same. Found there it is no success, because a sync that failed
+   * has promised nothing; but whoever goes on as if it had not happened would differ from what the next process finds.
    */
   async #mayBeThere({ seq, hash }: Link): Promise<boolean> {
     try {
@@ -332,9 +328,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#broken = undefined;
   }
 
-  /**
-   * An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it.
-   */
+  /** An append that failed may still have reached the disk. Then it is part of the story, and the fold must hear of it. */
   async #catchUp(row: SessionRow): Promise<void> {
     let tip = this.#durable;
     for await (const entry of this.read({ from: tip.link.seq + 1, to: row.head.seq })) {
@@ -344,9 +338,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     this.#durable = { ...tip, link: row.head };
   }
 
-  /**
-   * At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing.
-   */
+  /** At once, whenever it is sent: a bad draft touches nobody else, and what the caller changes later changes nothing. */
   #encode(draft: RecordDraft, known?: JsonObject): EncodedDraft {
     return encodeDraft(draft, this.#limits, this.redactor, known);
   }

@@ -17,10 +17,7 @@ import { PAGE, rowOf } from "./read.ts";
 export interface OpenOptions<T = unknown> {
   /** Creates the session if there is none. Default true. */
   readonly create?: boolean;
-  /**
-   * How long the session stays with a writer that falls silent, in milliseconds. A dead one loses it at once. Default
-   * 30 000.
-   */
+  /** How long a silent writer keeps the session, in milliseconds. A dead one loses it at once. Default 30 000. */
   readonly leaseMs?: number;
   /** How deep and how large one record may be. Default: 128 levels, 64 Mi characters. */
   readonly limits?: JsonLimits;

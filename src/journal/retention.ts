@@ -136,10 +136,7 @@ interface Cut {
 /** What conversation_history tells of: one record each. */
 const TOLD: ReadonlySet<string> = new Set(["user-said", "call-closed"]);
 
-/**
- * Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing
- * goes.
- */
+/** Walks back from the head: the oldest checkpoint that leaves all within bounds, else the newest there is, else nothing goes. */
 async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: RetentionBounds): Promise<Cut> {
   // Counting tokens takes its time, and is done only for whom they matter.
   const tokensIn = bounds.tokens === undefined ? () => 0 : (body: string) => tokensOf(deps.counter, body);
@@ -186,10 +183,7 @@ async function chooseCut(deps: RetentionDeps, row: SessionRow, bounds: Retention
 /** Kinds that tell whether the cut may fall at a checkpoint. */
 const READ: ReadonlySet<string> = new Set(["checkpoint-kept", "call-closed"]);
 
-/**
- * Calls that were open there and have not ended since: their questions would be forgotten, and their answers fit
- * nothing.
- */
+/** Calls that were open there and have not ended since: their questions would be forgotten, and their answers fit nothing. */
 function awaitedAt({ openCalls }: BodyOf<"checkpoint-kept">, ended: ReadonlySet<string>): readonly string[] {
   return openCalls.map(({ callId }) => callId).filter((callId) => !ended.has(callId));
 }

@@ -46,8 +46,8 @@ const JUST_PUT_MS = 300_000;
 const AT_ONCE = 256;
 
 /**
- * Removes what records no longer name, as a session does by the way. What no record ever named is left to `sweep`,
- * which looks for it; and so is everything while a session is damaged, because nobody knows what that one names.
+ * Removes what records no longer name, as a session does by the way. What no record ever named is left to `sweep`, which
+ * looks for it; and so is everything while a session is damaged, because nobody knows what that one names.
  */
 export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void> {
   const putBefore = clock.now() - JUST_PUT_MS;

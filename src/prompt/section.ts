@@ -103,9 +103,7 @@ const SECTION: OptionRules<PromptSection> = {
   verbatim: BOOLEAN,
 };
 
-/**
- * A misspelt `as` would hide a section just while its tool is offered, and nobody would know why the model lacks it.
- */
+/** A misspelt `as` would hide a section just while its tool is offered, and nobody would know why the model lacks it. */
 function shapeFault(section: PromptSection): string | undefined {
   try {
     checkOptions(section, SECTION, ["id", "body"]);

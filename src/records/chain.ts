@@ -58,10 +58,7 @@ export function seal(link: Link, record: Unsealed): SealedRecord {
 /** What is wrong with a stored record. */
 export type RecordFlaw = "header-altered" | "body-altered" | "body-missing";
 
-/**
- * What is wrong with a record; undefined when it proves itself. No neighbour is needed, so one bad record condemns no
- * other.
- */
+/** What is wrong with a record; undefined if it proves itself. One bad record never condemns its neighbours. */
 export function flawOf(record: SealedRecord): RecordFlaw | undefined {
   if (!isHeaderWhole(record)) return "header-altered";
   if (record.body === null) return record.dropped === undefined ? "body-missing" : undefined;

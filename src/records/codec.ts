@@ -40,8 +40,8 @@ export interface EncodedDraft {
 }
 
 /**
- * The one way in: a draft becomes text without secrets, or is refused before anything is written. `known`: values under
- * the names of fields that have passed this check already, such as what a change of the state is made of.
+ * The one way in: a draft becomes text without secrets, or is refused before anything is written. `known`: values under the
+ * names of fields that have passed this check already, such as what a change of the state is made of.
  */
 export function encodeDraft(
   given: RecordDraft,

@@ -38,9 +38,7 @@ const outputStatus = oneOf("success", "failed", "canceled", "timeout");
 /** What is known of a call's effects outside the session. After a crash they are unknown, never assumed. */
 const effects = oneOf("none", "happened", "unknown");
 
-/**
- * Every body may name blobs. Named here, they are kept as long as the record; a name elsewhere in a body is only text.
- */
+/** Every body may name blobs. Named here, they are kept as long as the record; a name elsewhere in a body is only text. */
 const kind = <const F extends Record<string, Shape<unknown>>>(shapes: F) =>
   fields({ blobs: optional(list(blobRef)), ...shapes });
 
@@ -108,9 +106,7 @@ export const RECORD_SHAPES = {
     effects: optional(effects),
     /** Attempts inside this one call whose result its own checks refused: undone, and told here. */
     attemptFailures: optional(list(fields({ attempt: count, reason: string, message: string }))),
-    /**
-     * What the tool noted of the call, beside what it returned: further fields of its record in conversation_history.
-     */
+    /** What the tool noted of the call, beside what it returned: further fields of its record in conversation_history. */
     notes: optional(json),
   }),
   /** It waits for somebody to consent, or to answer. A restart leaves it open: nobody has begun it. */
@@ -135,10 +131,7 @@ export const RECORD_SHAPES = {
     delta: json,
     cause: string,
     callId: optional(callId),
-    /**
-     * Slices that the journal tells of for the first time: policy and initial value, for processes that do not know
-     * them.
-     */
+    /** Slices that the journal tells of for the first time: policy and initial value, for processes that do not know them. */
     introduces: optional(json),
   }),
   "effect-opened": kind({ ...effect, callId, args: json }),

@@ -15,10 +15,7 @@ export type Secret = string | { readonly name: string; readonly value: string };
 
 /** What to hide. */
 export interface SecretOptions {
-  /**
-   * Values that are secret. They are hidden everywhere, in every form in which they are commonly written. Default:
-   * none.
-   */
+  /** Secret values. They are hidden everywhere, in every form in which they are commonly written. Default: none. */
   readonly values?: readonly Secret[];
   /** Also hides what looks like a secret. Default true. */
   readonly shapes?: boolean;

@@ -20,8 +20,8 @@ interface Sight {
 }
 
 /**
- * A part of a call's work that may be taken back without the rest: a transaction, a call inside it. It knows what is
- * its own, so that one that fails takes nothing of those beside it.
+ * A part of a call's work that may be taken back without the rest: a transaction, a call inside it. It knows what is its
+ * own, so that one that fails takes nothing of those beside it.
  */
 export interface Stretch {
   readonly around: Stretch | undefined;
@@ -114,8 +114,8 @@ export class Branch {
   }
 
   /**
-   * Forgets what its stretch, and those inside it, changed since, but for logs, which tell what was tried. What was
-   * read stays read, because it may have decided what came after. Throws when what stays cannot do without what went.
+   * Forgets what its stretch, and those inside it, changed since, but for logs, which tell what was tried. What was read
+   * stays read, because it may have decided what came after. Throws when what stays cannot do without what went.
    */
   rollbackTo(savepoint: Savepoint): void {
     const { of, at, changes, values } = savepoint;

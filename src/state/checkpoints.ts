@@ -23,8 +23,8 @@ export class CheckpointStore {
   /** How many are kept. Default 100. */
   readonly limit: number;
   /**
-   * Places that are used in turn. A map of them would do, but each one that it outgrows still points at the next, and
-   * so the collector would carry every checkpoint ever made into old age.
+   * Places that are used in turn. A map of them would do, but each one that it outgrows still points at the next, and so the
+   * collector would carry every checkpoint ever made into old age.
    */
   readonly #ring: (ToolCheckpoint | undefined)[] = [];
   /** Where each call's is. Searched one by one, names that begin alike would be compared letter by letter. */

@@ -16,8 +16,8 @@ export type Change =
 export type Delta = readonly Change[];
 
 /**
- * The changes from one value to another, both plain data. Cost follows what changed and the width of the containers on
- * the way there.
+ * The changes from one value to another, both plain data. Cost follows what changed and the width of the containers on the
+ * way there.
  */
 export function diff(before: Json, after: Json): Delta {
   const changes: Change[] = [];

@@ -16,10 +16,7 @@ export class SnapshotMismatchError extends ExecutionStateError {
   }
 }
 
-/**
- * Thrown when a restore fails. Its cause holds both failures: what made the restore necessary, if any, and why it
- * failed.
- */
+/** Thrown when a restore fails. The cause says why it was needed, if something had failed before, and why it failed. */
 export class RestoreFailedError extends ExecutionStateError {
   override readonly name = "RestoreFailedError";
 

@@ -212,8 +212,8 @@ export class ExecutionState {
   }
 
   /**
-   * Brings the resources of a fresh process to where the root says they were. One that refuses poisons the state:
-   * nobody may go on from a half of what was committed.
+   * Brings the resources of a fresh process to where the root says they were. One that refuses poisons the state: nobody
+   * may go on from a half of what was committed.
    */
   async takeUpResources(): Promise<void> {
     const kept = resourcesIn(this.truth.root, (name) => this.resources.restorable(name));

@@ -8,16 +8,11 @@ export interface Snapshotable<S> {
   snapshot(options?: { readonly tag?: string }): S | Promise<S>;
   /** Puts the resource back to a snapshot. */
   restore(snapshot: S): unknown;
-  /**
-   * True for what only grows, such as spent tokens: it is captured but never put back, and calls may share it. Default
-   * false.
-   */
+  /** True for what only grows, such as spent tokens: captured, never put back, shared by calls. Default false. */
   readonly shared?: boolean;
 }
 
-/**
- * A copy, where that can be made: what it goes on to make of what it was given would be another snapshot from then on.
- */
+/** A copy, where that can be made: what it goes on to make of what it was given would be another snapshot from then on. */
 export async function putBack(resource: Snapshotable<unknown>, to: unknown): Promise<void> {
   const checked = checkJson(to, KEPT_LIMITS);
   const isExact = checked.ok && checked.value.repairs.length === 0;

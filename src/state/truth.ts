@@ -31,8 +31,8 @@ export interface TruthOptions {
 }
 
 /**
- * The root that is true now, and the one way it moves: through the gate, written down first, true afterwards. Whoever
- * is in the gate sees the newest root, and nobody moves it meanwhile.
+ * The root that is true now, and the one way it moves: through the gate, written down first, true afterwards. Whoever is
+ * in the gate sees the newest root, and nobody moves it meanwhile.
  */
 export class Truth {
   readonly parts: Parts;

@@ -21,6 +21,7 @@ export interface BudgetLimits {
   readonly time?: number;
 }
 
+/** What a budget can bound: input, output, total or time. */
 export type BudgetDimension = keyof BudgetLimits;
 
 const LIMITS: OptionRules<BudgetLimits> = { input: AMOUNT, output: AMOUNT, total: AMOUNT, time: AMOUNT };

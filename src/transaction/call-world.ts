@@ -68,10 +68,7 @@ export interface WrittenInput {
   readonly coerced?: readonly string[];
 }
 
-/**
- * What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not
- * pass.
- */
+/** What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not pass. */
 export function asWritten(given: unknown): WrittenInput {
   const kept = checkJson(given ?? null, KEPT_LIMITS);
   if (!kept.ok || given === undefined) return { input: given };

@@ -29,10 +29,7 @@ export interface Rewindable {
   release?(): Promise<void>;
 }
 
-/**
- * What a handler works with: its view of the state and the files, on the call's own branch. Refuses every use after the
- * end.
- */
+/** What a handler works with: state and files on the call's own branch. After the call, every use is refused. */
 export interface Call {
   readonly id: string;
   /** The name of the tool. */

@@ -33,8 +33,8 @@ export interface EffectEntry {
 }
 
 /**
- * Relies on what is done and nobody's here: another session's, or one whose beginning is lost. No call is called so.
- * Whoever joins one comes second: let go with that call, it would be undone under those whose it is.
+ * Relies on what is done and nobody's here: another session's, or one whose beginning is lost. No call is called so. Whoever
+ * joins one comes second: let go with that call, it would be undone under those whose it is.
  */
 export const SOMEBODY_ELSE = "";
 

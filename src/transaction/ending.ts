@@ -4,10 +4,7 @@ import { asName, inWords } from "../base/words.ts";
 import type { OutputStatus } from "../records/kinds.ts";
 import { partsOf, partsText, type ResultPart } from "./result-parts.ts";
 
-/**
- * A failure that the tool itself returns. Everything it changed is undone; `payload` is logged and not kept in the
- * state.
- */
+/** A failure that the tool itself returns. Everything it changed is undone; `payload` is only logged. */
 export interface Failure {
   readonly ok: false;
   readonly code: string;
@@ -15,10 +12,7 @@ export interface Failure {
   readonly payload?: unknown;
 }
 
-/**
- * Thrown by a handler that needs sections of the prompt in full first. The call leaves no trace; the next request shows
- * them.
- */
+/** Thrown by a handler that needs these sections of the prompt in full first. Its call leaves no trace. */
 export class VisibilityExpansionRequired extends Error {
   override readonly name = "VisibilityExpansionRequired";
   readonly sections: readonly string[];
@@ -75,9 +69,7 @@ export function reasonOf(ending: Ending): string {
   return ending.kind === "failed" ? ending.reason : ending.kind;
 }
 
-/**
- * What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed.
- */
+/** What a handler returned, as an ending. A result that cannot be kept is a failure, said so, and nothing is committed. */
 export function endingOf(returned: unknown): Ending {
   try {
     if (isFailure(returned)) return endingOfFailure(returned);

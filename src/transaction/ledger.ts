@@ -44,10 +44,7 @@ export interface EffectLedger {
   effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void>;
 }
 
-/**
- * Where a transaction writes down what it does. A rejection means that it was not written, unless the ledger is
- * `unsure`.
- */
+/** Where a transaction writes down what it does. If it rejects, nothing was written, unless it is `unsure`. */
 export interface Ledger extends EffectLedger {
   /** True once something was rejected that may have been written anyway. */
   readonly unsure?: boolean;

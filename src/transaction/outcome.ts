@@ -54,10 +54,7 @@ export interface OutcomeFacts {
   readonly access?: ToolAccess;
 }
 
-/**
- * Nothing is said of changes to whoever could make none, and nothing of what lies outside, which is told by its
- * effects.
- */
+/** Nothing is said of changes to whoever could make none, and nothing of what lies outside, which is told by its effects. */
 const UNDONE: Readonly<Record<ToolAccess, readonly string[]>> = {
   read: [],
   write: ["Its changes were undone."],

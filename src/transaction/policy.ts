@@ -14,10 +14,7 @@ export interface PolicyView {
   readonly get: <T>(slice: Slice<T>) => T;
 }
 
-/**
- * A rule about which calls may run. It remembers in slices, so its memory is rolled back and restored like everything
- * else.
- */
+/** A rule about which calls may run. It remembers in slices, so its memory is rolled back with everything else. */
 export interface ToolPolicy {
   readonly name: string;
   /** The slices it remembers in. The state must have them. */

@@ -35,10 +35,7 @@ export interface ToolSpec<I> {
   readonly inputSchema?: JsonObject;
   /** What the tool touches. It decides about plan mode, and whether a call may run again. */
   readonly access: ToolAccess;
-  /**
-   * For a tool with several actions: which argument chooses, and what each action touches. Plan mode offers those that
-   * read.
-   */
+  /** With several actions: which argument chooses, and what each touches. Plan mode offers those that read. */
   readonly actions?: ToolActions;
   /** Proves that one call changes nothing, so that it may run in plan mode: see `shellReadOnly`. */
   readonly readOnly?: ReadOnlyProof;

@@ -34,10 +34,7 @@ export interface TransactionOptions {
   readonly policies?: readonly ToolPolicy[];
   /** How many calls may run at once. Default 8. */
   readonly parallel?: number;
-  /**
-   * In which order calls commit. `settle` (default): as they finish. `call`: as they were opened, so that runs are
-   * identical.
-   */
+  /** `settle` (default): calls commit as they finish. `call`: in the order of opening, so that runs are identical. */
   readonly commitOrder?: "settle" | "call";
   /** Called with the outcome of every call. If it throws, nothing changes; see `onTelemetryFailure`. */
   readonly observe?: (outcome: CallOutcome) => unknown;
@@ -79,9 +76,7 @@ export class Transactions {
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
   readonly #barrier = new Barrier();
-  /**
-   * The open calls, from before they are written down; those that a host will end, with the promise of what ends them.
-   */
+  /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
   readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
   #last: Promise<void> = Promise.resolve();
   /** Where calls of other states began to have this one work for them; most have none. */

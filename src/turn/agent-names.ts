@@ -13,9 +13,7 @@ export function isAgentSessionOf(session: string, other: string): boolean {
   return other.startsWith(beginningFor(session));
 }
 
-/**
- * How many boundaries a session keeps. A sub-agent's is taken back as a whole, however long it worked, so it keeps all.
- */
+/** How many boundaries a session keeps. A sub-agent's is taken back as a whole, however long it worked, so it keeps all. */
 export function boundariesKept(session: string, limit: number = CHECKPOINT_LIMIT): number {
   return AGENT_SESSION.test(session) ? Number.POSITIVE_INFINITY : limit;
 }

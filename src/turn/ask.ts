@@ -161,9 +161,7 @@ function saying(text: string): PartialAnswer {
   return { ...NOTHING, items: [{ kind: "assistant", parts: [{ type: "text", text }] }] };
 }
 
-/**
- * How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once.
- */
+/** How long to wait, or undefined when asking again is no use. Spread by chance, so that many do not come back at once. */
 function waitBefore(failure: ModelFailure, attempt: number, retry: RetryOptions, random: Random): number | undefined {
   const { firstMs = 500, mostMs = 30_000, patienceMs = 120_000 } = retry;
   if (!failure.retryable) return undefined;

@@ -69,10 +69,7 @@ export async function compact(ground: Ground, options: CompactOptions = {}): Pro
   return compactWithin(ground, ground.context.budget, options);
 }
 
-/**
- * The same within a budget that is not that of the last request: another model may read less, and all would seem to
- * fit.
- */
+/** The same within a budget that is not that of the last request: another model may read less, and all would seem to fit. */
 export async function compactWithin(ground: Ground, budget: number, options: CompactOptions = {}): Promise<Crossed> {
   const { compaction } = ground.context;
   const { tail = Math.min(MOST_TAIL, budget * TAIL_SHARE), said = Math.min(MOST_TAIL, budget * SAID_SHARE) } = options;
@@ -94,9 +91,7 @@ export function reset(ground: Ground): Promise<Crossed> {
   return cut(ground, "reset", { tail: 0, groups: 0, said: 0 }, async (gone) => pointTo(gone));
 }
 
-/**
- * Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight.
- */
+/** Later requests show the newest groups and one pointer to the rest: a long session goes on without all of its weight. */
 export async function prune(ground: Ground, options: PruneOptions = {}): Promise<Crossed> {
   checkOptions(options, { keep: whole(0) });
   const { keep: groups = 16 } = options;
@@ -104,8 +99,8 @@ export async function prune(ground: Ground, options: PruneOptions = {}): Promise
 }
 
 /**
- * Commits what is dirty; only then does `records` happen. Whatever is staged while it waits is committed, too. If that
- * fails the boundary is refused, and the miss is told.
+ * Commits what is dirty; only then does `records` happen. Whatever is staged while it waits is committed, too. If that fails
+ * the boundary is refused, and the miss is told.
  */
 export async function cross(
   ground: Ground,
@@ -186,8 +181,8 @@ function both(one: Flushed, other: Flushed): Flushed {
 }
 
 /**
- * Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. What is left
- * out doubles, and is never more than half of what is left: one group less each time, a long conversation would cost as
+ * Asks for a summary, each time of less, until it is not too much. The last group that is left is no less. What is
+ * left out doubles, and is never more than half of what is left: one group less each time, a long conversation would cost as
  * many questions as it has groups.
  */
 async function summarised(

@@ -50,10 +50,7 @@ export class SessionCheckpoints {
     return found;
   }
 
-  /**
-   * Rebuilds the states of every boundary from the store, as another process would, and reports which cannot be
-   * rebuilt.
-   */
+  /** Rebuilds every boundary's states from the store, as another process would, and reports which cannot be rebuilt. */
   async audit(): Promise<CheckpointAudit> {
     const sound: ToolBoundary[] = [];
     const damaged: DamagedBoundary[] = [];

@@ -43,10 +43,7 @@ export interface ContextOptions {
   readonly compaction?: CompactionOptions;
   /** Rules for every session, each with its own id. They win over rules with the same id in the project's files. */
   readonly rules?: readonly Rule[];
-  /**
-   * Also takes rules from the session's files: `true` for `AGENTS.md` and the goals in `.tasks.jsonl`, or name the
-   * files.
-   */
+  /** Takes rules from files, too: `true` for `AGENTS.md` and the goals in `.tasks.jsonl`, or name the files. */
   readonly project?: true | ProjectOptions;
   /** What the user prefers, in every session, each with its own id. */
   readonly preferences?: readonly Preference[];

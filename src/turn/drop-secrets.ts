@@ -24,9 +24,8 @@ export interface DroppedSecrets {
 }
 
 /**
- * Drops every body that holds a secret which was registered after it was written. Bodies are never edited: they would
- * no longer be what the chain proves. The state goes on without the secret; boundaries that need a dropped body are
- * gone.
+ * Drops every body that holds a secret which was registered after it was written. Bodies are never edited: they would no
+ * longer be what the chain proves. The state goes on without the secret; boundaries that need a dropped body are gone.
  */
 export async function dropSecrets(store: Store, session: Session): Promise<DroppedSecrets> {
   await hideInState(session);
@@ -97,9 +96,7 @@ async function sweepAway(store: Store, candidates: readonly BlobName[]): Promise
   }
 }
 
-/**
- * Records that are gone no longer count as conversation_history, neither here nor for whoever opens the session next.
- */
+/** Records that are gone no longer count as conversation_history, neither here nor for whoever opens the session next. */
 async function countAnew(session: Session): Promise<void> {
   const { length } = await session.callRecords();
   if (length !== session.journal.folded.history)
@@ -115,9 +112,7 @@ async function ask(store: Store, session: Session, seqs: readonly number[]): Pro
   if (wanted.length > 0) await session.append({ kind: "fault-raised", fault: ASKED, detail: { records: wanted } });
 }
 
-/**
- * What a session has asked for. What its origin had asked for before it was forked, the origin had asked for itself.
- */
+/** What a session has asked for. What its origin had asked for before it was forked, the origin had asked for itself. */
 async function askedIn(store: Store, { id, segments }: SessionRow): Promise<ReadonlySet<unknown>> {
   const asked = new Set<unknown>();
   for await (const entry of readEntries(store, id, { from: (segments.at(-2)?.through ?? 0) + 1 })) {

@@ -56,9 +56,7 @@ export interface Spent {
 const STEPS = 100;
 const EXPANSIONS = 10;
 
-/**
- * What a run has spent, and which of its bounds it has met. Spent is spent: neither a retry nor a rewind gives it back.
- */
+/** What a run has spent, and which of its bounds it has met. Spent is spent: neither a retry nor a rewind gives it back. */
 export class RunBudget {
   readonly deadline: Deadline | undefined;
   readonly #limits: RunLimits;

@@ -146,10 +146,7 @@ export class SessionLook {
     return (await this.#state()).skipped;
   }
 
-  /**
-   * The number of the record that a fork from this boundary would begin after. `before` may name a call that is still
-   * open.
-   */
+  /** The record after which a fork from this boundary begins. `before` may name a call that is still open. */
   async placeOf(target: RewindTarget): Promise<number> {
     const { callId, side } = targetOf(target);
     if (!this.#fold.openCalls.has(callId as CallId))

@@ -85,9 +85,7 @@ export async function finished(
 /** What the last loop brought to a ground, by name, and what stood there before it. */
 const brought = new WeakMap<Ground, ReadonlyMap<string, { readonly tool: Tool; readonly before: Tool | undefined }>>();
 
-/**
- * A loop's tools are its own: those of the loop before it go first, and what they had stood in the place of comes back.
- */
+/** A loop's tools are its own: those of the loop before it go first, and what they had stood in the place of comes back. */
 function bring(ground: Ground, tools: readonly Tool[]): void {
   const { transactions, story } = ground;
   story.catalog.refuseReserved(tools);

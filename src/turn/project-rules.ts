@@ -85,10 +85,7 @@ export async function readProjectRules(
 
 type Unread = Pick<ProjectFault, "kind" | "why">;
 
-/**
- * The text of a file; nothing when there is none. No more is read than may be: a gigabyte that lies there costs
- * nothing.
- */
+/** The text of a file; nothing when there is none. No more is read than may be: a gigabyte that lies there costs nothing. */
 async function textIn(files: Filesystem, path: string, most: number): Promise<string | Unread> {
   const pieces: Uint8Array[] = [];
   let size = 0;

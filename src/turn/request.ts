@@ -113,9 +113,7 @@ function system(text: string): Item {
   return { kind: "system", role: "system", parts: [{ type: "text", text }] };
 }
 
-/**
- * Behind the conversation, where it may change without costing the provider's cache. It begins no turn of the user's.
- */
+/** Behind the conversation, where it may change without costing the provider's cache. It begins no turn of the user's. */
 function tail(text: string): Item {
   return { kind: "user", notice: "context-update", parts: [{ type: "text", text, notice: "context-update" }] };
 }

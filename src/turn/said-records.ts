@@ -39,10 +39,7 @@ export async function userSaid(
   return { draft, contents };
 }
 
-/**
- * The bytes of a part that brings them. What is no base 64 stays as it was given: only its provider knows what it
- * means.
- */
+/** The bytes of a part that brings them. What is no base 64 stays as it was given: only its provider knows what it means. */
 function bytesIn({ base64 }: MediaSource): Buffer | undefined {
   return base64 !== undefined && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64)
     ? Buffer.from(base64, "base64")

@@ -31,9 +31,7 @@ export class SessionCatalog implements Relative {
   readonly #transactions: Transactions;
   readonly #family: Family | undefined;
   readonly #reserved: readonly string[];
-  /**
-   * Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there.
-   */
+  /** Whether it was said since opening if there is somebody to ask. Until then it is so when the tool for it is there. */
   #asksSaid = false;
   readonly #offered = new Map<number, SessionToolCatalogSnapshot>();
   #hashed: { readonly of: readonly Tool[]; readonly hashes: CatalogState["tools"] } | undefined;
@@ -205,10 +203,7 @@ export class SessionCatalog implements Relative {
     return [{ kind: "boundary-crossed", boundary: "mode-flip" }, { kind: "mode-changed", mode: to.mode }, changed];
   }
 
-  /**
-   * In the order in which it was asked for: the last word of a user is the one that stays. With the tools of its
-   * moment.
-   */
+  /** In the order in which it was asked for: the last word of a user is the one that stays. With the tools of its moment. */
   #change(change: () => CatalogChange, reason: string): Promise<void> {
     return this.#home.change((now) => {
       const to = changeCatalog(now, { tools: this.#hashes(), ...change() }, reason);
@@ -234,10 +229,7 @@ export class SessionCatalog implements Relative {
     return hashes;
   }
 
-  /**
-   * By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they
-   * are.
-   */
+  /** By its parent, or by the session in one of whose calls this code is running: sub-agents need not say whose they are. */
   get #parentPlans(): boolean {
     // Asked several times for each request, and nearly always alone: no list is made for it.
     for (const gate of gatesAround()) {

@@ -15,10 +15,7 @@ export interface ExecSettings {
   readonly limits?: Partial<ExecLimits>;
   /** Added to the environment of every command. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /**
-   * How many bytes the portable driver protects: `file` 64 MiB, `tree` 4 GiB by default. More is reported as not
-   * covered.
-   */
+  /** Bytes the portable driver protects: `file` 64 MiB, `tree` 4 GiB by default. More is reported as not covered. */
   readonly cover?: Partial<CoverLimits>;
 }
 

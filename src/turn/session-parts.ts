@@ -84,9 +84,7 @@ export interface SessionCall {
   readonly denied?: string;
 }
 
-/**
- * Field by field: whatever else a host's object holds is not for it to say, such as that its opening is written down.
- */
+/** Field by field: whatever else a host's object holds is not for it to say, such as that its opening is written down. */
 export function toolCallOf({ id, name, input, alias, epoch, denied }: SessionCall, made: CallId): ToolCall {
   return {
     ...(id === undefined ? { id: made, isNew: true } : { id }),

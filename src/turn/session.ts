@@ -183,10 +183,7 @@ export class Session implements AsyncDisposable {
     return [...this.journal.folded.openCalls.keys()];
   }
 
-  /**
-   * Runs one tool call as a transaction; it is durable when this resolves. It does not ask for consent: that is up to
-   * you.
-   */
+  /** Runs one tool call as a transaction, durable when this resolves. It asks nobody for consent: that is up to you. */
   async runTool(call: SessionCall, limits?: CallLimits): Promise<CallOutcome> {
     const named = this.#named(call);
     return this.#kept(() => this.transactions.run(named, this.#while(limits)));

@@ -131,10 +131,7 @@ export class Story {
     if (news.length > 0) this.#overridden.push({ because: aligned.insisted, faults: news });
   }
 
-  /**
-   * Faults that were found in the moment of sending and overridden, since it was last asked: to be told and written
-   * down.
-   */
+  /** Faults that were found in the moment of sending and overridden, since it was last asked: to be told and written down. */
   takeOverridden(): readonly Overridden[] {
     return this.#overridden.splice(0);
   }
@@ -179,9 +176,7 @@ export class Story {
   }
 }
 
-/**
- * What the options say, word by word: the objects are the caller's, who may say something else in them the next time.
- */
+/** What the options say, word by word: the objects are the caller's, who may say something else in them the next time. */
 function wordsIn({ instructions, parameters, overrides }: StoryOptions): readonly unknown[] {
   const given = Object.entries(parameters ?? {}).flat();
   const others = (overrides ?? []).flatMap(({ section, replaces, body }) => [section, replaces, body]);

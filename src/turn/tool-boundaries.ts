@@ -20,8 +20,8 @@ type Boundaries = readonly ToolBoundary[];
 export type Inside = ReadonlyMap<string, CallId>;
 
 /**
- * The boundaries with that of a call that has just been closed. Calls inside a call happened with it, or did not:
- * whoever returned to between their ends would find calls that succeeded, and nothing of what they changed.
+ * The boundaries with that of a call that has just been closed. Calls inside a call happened with it, or did not: whoever
+ * returned to between their ends would find calls that succeeded, and nothing of what they changed.
  */
 export function withClosed(
   boundaries: Boundaries,

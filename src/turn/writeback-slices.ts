@@ -41,10 +41,7 @@ export function isNumbered(one: WantedWriteback | Writeback): one is Writeback {
   return "id" in Object(one);
 }
 
-/**
- * What waits, each an object. Earlier versions took whatever a tool dispatched, and it must not keep a session from
- * closing.
- */
+/** What waits, each an object. Earlier versions took whatever a tool dispatched, and it must not keep a session from closing. */
 export function waitingIn(staged: readonly (WantedWriteback | Writeback)[]): readonly (WantedWriteback | Writeback)[] {
   return staged.map((one): WantedWriteback | Writeback => Object(one));
 }

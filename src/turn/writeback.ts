@@ -138,10 +138,7 @@ export class SessionWriteback {
     });
   }
 
-  /**
-   * Validates and commits what is staged, or only the given ids. Throws WRITEBACK_UNREACHABLE when the store cannot be
-   * reached.
-   */
+  /** Validates and commits what is staged, or these ids. Throws WRITEBACK_UNREACHABLE if a store keeps failing. */
   commit(ids?: readonly string[]): Promise<Flushed> {
     const turn = this.#flushing.then(
       () => this.#commit(ids),
@@ -234,9 +231,7 @@ export class SessionWriteback {
   }
 }
 
-/**
- * Where a change is judged. One that names no scope would be judged by nobody; among the session's own it is rejected.
- */
+/** Where a change is judged. One that names no scope would be judged by nobody; among the session's own it is rejected. */
 function scopeOf({ scope }: Pick<WantedWriteback, "scope">): PageScope {
   return isPageScope(scope) ? scope : "session";
 }
@@ -279,10 +274,7 @@ function changeOf(writeback: Writeback): Json {
   return writeback as unknown as Json;
 }
 
-/**
- * Tries again what a store has refused. Whatever it did half is done by the next attempt, because no change counts
- * twice.
- */
+/** Tries again what a store has refused. Whatever it did half is done by the next attempt, because no change counts twice. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -293,9 +285,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * A store out of reach, which a later attempt may reach. Any other failure is nobody's to wait for, and is thrown on.
- */
+/** A store out of reach, which a later attempt may reach. Any other failure is nobody's to wait for, and is thrown on. */
 export function outOfReach(error: unknown): HoldfastError {
   if (HoldfastError.is(error, "WRITEBACK_UNREACHABLE")) return error;
   throw error;
