@@ -42,18 +42,22 @@ export class SessionToolCatalogSnapshot {
     Object.freeze(this);
   }
 
+  /** `plan` or `act`, from `planMode`. */
   get mode(): Mode {
     return this.planMode ? "plan" : "act";
   }
 
+  /** How many tools are offered. */
   availableTools(): number {
     return this.tools?.length ?? 0;
   }
 
+  /** The names of the tools that are offered. */
   get activeNames(): readonly string[] {
     return [...this.#byName.keys()];
   }
 
+  /** The tool of this name as it is offered; undefined if it is not. */
   tool(name: string): SnapshotTool | undefined {
     return this.#byName.get(name);
   }

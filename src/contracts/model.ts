@@ -140,9 +140,8 @@ export interface AskedCall {
 }
 
 /**
- * Arguments as the model wrote them. `ok: false`: they are not JSON. Their text is kept as it came, the tool does not
- * run, and the model reads why. Parsed values that cannot be kept exactly are repaired later, and the repair is
- * reported.
+ * Arguments as the model wrote them. `ok: false`: they are not a JSON object. Their text is kept as it came, the tool
+ * does not run, and the model reads why. Values that cannot be kept exactly are repaired later, which is reported.
  */
 export type AskedInput =
   | { readonly ok: true; readonly value: Json }

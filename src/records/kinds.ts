@@ -18,8 +18,9 @@ const callId = branded<CallId>();
 const sessionId = branded<SessionId>();
 const blobName: Shape<BlobName> = matching("the name of content", isBlobName);
 
-/** A reference to content kept beside the journal: its name and size. */
+/** Content kept beside the journal, by name. */
 const blobRef = fields({ name: blobName, size: count });
+/** A reference to content kept beside the journal: its name and its size in bytes. */
 export type BlobRef = TypeOf<typeof blobRef>;
 
 /** A piece of a result. Text stands here; anything else is content beside the journal, and has a media type. */

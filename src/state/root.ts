@@ -15,20 +15,24 @@ export class Root implements Iterable<readonly [name: string, value: unknown]> {
     this.#values = values;
   }
 
+  /** A root with these values. */
   static of(entries: Iterable<readonly [name: string, value: unknown]>): Root {
     const values = new Map(entries);
     return new Root(new Map([...values.keys()].map((name, place) => [name, place])), [...values.values()]);
   }
 
+  /** The value of a part; undefined if there is none. */
   get(name: string): unknown {
     const value = this.#at(name);
     return value === ABSENT ? undefined : value;
   }
 
+  /** Whether there is a value for this part. */
   has(name: string): boolean {
     return this.#at(name) !== ABSENT;
   }
 
+  /** The names of the parts. */
   *keys(): Iterable<string> {
     for (const [name] of this) yield name;
   }
@@ -40,6 +44,7 @@ export class Root implements Iterable<readonly [name: string, value: unknown]> {
     }
   }
 
+  /** A copy with these values changed or added. */
   with(changes: Iterable<readonly [name: string, value: unknown]>): Root {
     const values = this.#values.slice();
     const fresh: (readonly [string, unknown])[] = [];
@@ -52,6 +57,7 @@ export class Root implements Iterable<readonly [name: string, value: unknown]> {
     return fresh.length === 0 ? root : Root.of([...root, ...fresh]);
   }
 
+  /** A copy without these parts. */
   without(names: Iterable<string>): Root {
     const values = this.#values.slice();
     for (const name of names) {

@@ -62,6 +62,7 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
     this.check();
   }
 
+  /** What all evaluations have used together; `time` in milliseconds. */
   get spent(): Readonly<Record<BudgetDimension, number>> {
     const used = [...this.#evaluations.values()];
     const input = used.reduce((sum, usage) => sum + usage.input, 0);
@@ -76,6 +77,7 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
     return dimensions.find((dimension) => spent[dimension] > (this.limits[dimension] ?? Number.POSITIVE_INFINITY));
   }
 
+  /** Throws BUDGET_EXCEEDED, naming the dimension, if a bound is exceeded. */
   check(): void {
     const { exceeded, spent } = this;
     if (exceeded === undefined) return;

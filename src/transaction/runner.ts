@@ -65,6 +65,7 @@ export class ToolRunner {
     this.promptName = options.promptName;
   }
 
+  /** Runs one call and returns its result in the seed's shape. */
   async execute(toolCall: ToolCall, limits: CallLimits = {}): Promise<ToolResult> {
     const tools = [...this.toolRegistry.values()];
     const { ok, output } = await runTool(this.executionState, toolCall, { ...limits, tools });
