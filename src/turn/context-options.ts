@@ -13,8 +13,8 @@ import type { Shelves } from "./shelves.ts";
 /** When and how a conversation is compacted automatically. */
 export interface CompactionOptions {
   /**
-   * The trigger, as a share of the budget: above 0, at most 1. From nine tenths of it, the conversation is compacted when the
-   * turn ends; from the trigger itself, before the next request.
+   * The trigger, as a share of the budget: above 0, at most 1. From nine tenths of it, the conversation is compacted
+   * when the turn ends; from the trigger itself, before the next request.
    */
   readonly at: number;
   /** Writes the summary. Default: one that asks no model. */
