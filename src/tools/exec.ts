@@ -7,8 +7,8 @@ const NO_FOLDER = ["FILE_NOT_FOUND", "FILE_NOT_FOLDER", "FILE_BAD_PATH"] as cons
 const LONGEST_SECONDS = 3600;
 
 /**
- * A command in the workspace. One that fails leaves nothing, unless the model says beforehand that what it leaves is wanted
- * all the same. Offered by name, because not every agent is to run commands.
+ * A tool that runs a shell command in the workspace. If the command fails, its changes are undone, unless the model
+ * asked beforehand to keep them. Not part of `workspaceTools`, because not every agent should run commands.
  */
 export function execTool(): Tool {
   return defineTool({
