@@ -15,13 +15,13 @@ import { type CallItem, type Item, type ToolCallId, toolCallId } from "../wire/i
 
 /** What a provider has said so far. */
 export interface Draft {
-  /** Read from the provider's own message, which each keeps as its origin. */
+  /** The items so far, read from the provider's own message, which each keeps as its origin. */
   readonly items: readonly Item[];
   readonly id?: string;
   readonly model?: string;
   readonly usage?: Usage;
   readonly unread: readonly string[];
-  /** Absent until the provider said why it stopped: then nothing more will come. */
+  /** Why the provider stopped. Absent until it has said so; after that nothing more comes. */
   readonly stop?: { readonly reason: StopReason; readonly text: string };
 }
 

@@ -3,24 +3,25 @@ import type { ModelEvent, ModelFailure, ModelRequest } from "../contracts/model.
 import { answerFrom, type Draft, partialFrom } from "./answer.ts";
 import { aborted, cut } from "./failure.ts";
 
-/** Puts a provider's pieces together. */
+/** Puts the pieces of a provider's answer together. */
 export interface AnswerReader {
-  /** Takes one piece, and tells what is new in it. */
+  /** Reads one piece, and yields what is new in it. */
   read(piece: unknown): Iterable<ModelEvent>;
-  /** What was said so far. It is an answer once it has a stop reason. */
+  /** The answer so far. It is complete once it has a stop reason. */
   draft(): Draft;
 }
 
+/** What `askOnce` needs for one question. */
 export interface Asking {
   readonly request: ModelRequest;
   readonly reader: AnswerReader;
-  /** Sends the request. Its pieces end when the signal aborts. */
+  /** Sends the request and returns the pieces of the answer. They must end when the signal aborts. */
   readonly open: (signal: AbortSignal) => PromiseLike<AsyncIterable<unknown>>;
-  /** What an error of the vendor means. */
+  /** Turns an error of the vendor into a failure. `begun`: part of the answer had already come. */
   readonly failureOf: (thrown: unknown, begun: boolean) => ModelFailure;
 }
 
-/** One question, one request, one ending. Every way in which asking can end meets here. */
+/** Asks one question with one request, and yields exactly one ending, however the asking ends. */
 export async function* askOnce(asking: Asking, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
   const { reader, open, failureOf } = asking;
   const failed = (failure: ModelFailure): ModelEvent => ({
@@ -54,7 +55,7 @@ export async function* askOnce(asking: Asking, signal: AbortSignal): AsyncGenera
   }
 }
 
-/** An answer that arrived whole, as a stream of one piece. */
+/** Turns an answer that arrived whole into a stream of one piece. */
 export async function* onePiece(answer: PromiseLike<unknown>): AsyncGenerator<unknown, void, undefined> {
   yield await answer;
 }

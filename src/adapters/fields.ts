@@ -1,16 +1,16 @@
 import { type Fields, isFields } from "../base/fields.ts";
 
-/** Nothing that a provider sends is certain: what is not there reads as empty. */
+/** The fields of a value; empty if it is not an object. Nothing that a provider sends can be relied on. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};
 }
 
-/** A text that says something. */
+/** The value if it is a text that is not empty. */
 export function wordOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** How many. Some servers say -1 where they do not know. */
+/** The value if it is a count. Some servers send -1 when they do not know; that counts as absent. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -3,8 +3,8 @@ import type { JsonObject } from "../base/json.ts";
 import type { ToolOffer } from "../contracts/model.ts";
 
 /**
- * How a provider takes tools, written once for all requests that offer the same ones. They are frozen then, so that whoever
- * has looked at them need not look again. Tools that can still be changed are written every time.
+ * Writes tools in a provider's format, once for all requests that offer the same list. The written list is frozen, so
+ * it need not be checked again. Tools that can still be changed are written anew every time.
  */
 export function writtenOnce(write: (tool: ToolOffer) => object): (tools: readonly ToolOffer[]) => readonly object[] {
   const known = new WeakMap<readonly ToolOffer[], readonly object[]>();

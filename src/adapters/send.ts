@@ -2,13 +2,13 @@ import { HoldfastError } from "../base/errors.ts";
 import { checkWire, type WireFault } from "../wire/check.ts";
 import type { WireProfile } from "../wire/profiles.ts";
 
-/** What is judged: the conversation and the tools as written, under these names whatever the body calls them. */
+/** What is checked: the conversation and the tools as written, under these names, whatever the provider calls them. */
 export interface Sendable {
   readonly messages: readonly object[];
   readonly tools?: readonly object[];
 }
 
-/** Refuses what the provider would refuse, before it is sent: a refusal costs a round trip and says less. */
+/** Throws if the provider would refuse a request. A refusal by the provider costs a round trip and says less. */
 export function mustBeSendable(request: Sendable, profile: WireProfile): void {
   if (request.messages.length === 0) {
     throw new HoldfastError("REQUEST_MALFORMED", { profile: profile.id, detail: "there is nothing to send" });

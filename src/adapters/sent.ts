@@ -4,23 +4,23 @@ import type { SentRequest, ToolOffer } from "../contracts/model.ts";
 import type { Fields } from "../base/fields.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
 
-/** Where a provider's body keeps its tools, with name, words and schema, and the tool that it demands. */
+/** Where a provider's request body holds its tools (name, description and schema) and the tool that it requires. */
 export interface SentShape {
-  /** From a body to its tools, one element each; its `tools` when left out. */
+  /** Reads the tools of a body, one element each. Default: its `tools`. */
   readonly tools?: (body: Fields) => unknown;
-  /** From one of them to what has its `name` and `description`. */
+  /** Reads, from one tool, the object that has its `name` and `description`. */
   readonly described: (tool: object) => unknown;
-  /** The field beside them that has the schema. */
+  /** The field of that object that holds the schema. */
   readonly schema: string;
-  /** From a body to the one name that it demands. */
+  /** Reads the name of the tool that the body requires. */
   readonly demanded: (body: Fields) => unknown;
-  /** Fields in which a provider takes words or tools, beside `tools` and the choice among them. */
+  /** Further fields in which the provider takes text or tools, besides `tools` and the tool choice. */
   readonly speaking: readonly string[];
 }
 
 /**
- * What a written body offers, read back from the body itself: fields of a caller's own may have replaced ours. A tool of
- * the provider's own, without name or schema, counts as what it is called. `own`: the caller's fields.
+ * Reads what a request body offers back from the body itself, because the caller's own fields may have replaced ours. A
+ * tool of the provider's own, without a name or schema, counts under its type. `own` holds the caller's fields.
  */
 export function sentIn(body: object, shape: SentShape, own: object = {}): SentRequest {
   const fields = fieldsOf(body);

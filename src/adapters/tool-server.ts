@@ -3,7 +3,10 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
 
-/** The line to a client, by shape: the transports of both versions of the MCP SDK, and of the Claude Agent SDK, fit. */
+/**
+ * The connection to a client, by its shape: the transports of both versions of the MCP SDK fit, and so do those of the
+ * Claude Agent SDK.
+ */
 export interface McpTransport {
   start(): Promise<void>;
   send(message: never): Promise<void>;
@@ -12,24 +15,25 @@ export interface McpTransport {
   onclose?: (() => void) | undefined;
 }
 
+/** Options of `serveTools`. */
 export interface ServeOptions {
   /** Which of the session's tools are served. Default: all that are offered. */
   readonly tools?: (tool: Tool) => boolean;
   readonly name?: string;
   /**
-   * Whether somebody has consented to a call of a tool that needs it. Without this such a call is denied: a host that runs
-   * whatever its model says would otherwise run this, too.
+   * Whether somebody has consented to a call of a tool that needs consent. Default: such calls are denied, because a
+   * host that runs whatever its model says would run them too.
    */
   readonly consents?: (call: ServedCall) => boolean | Promise<boolean>;
-  /** What a host is told of each tool beside what the protocol knows. */
+  /** Metadata that is sent with each tool, beyond what the protocol defines. */
   readonly meta?: JsonObject;
 }
 
-/** A call that a host made. */
+/** A call made by a host. */
 export interface ServedCall {
   readonly tool: string;
   readonly input: unknown;
-  /** The host's own id for it, where it sends one. */
+  /** The host's own id of the call, if it sent one. */
   readonly alias?: string;
 }
 
@@ -40,10 +44,10 @@ export async function needsConsent({ catalog }: Session, tool: Tool, given: unkn
   return (await tool.waitsFor(parsed.input)) === "approval";
 }
 
-/** A session's tools as an MCP server: whatever host calls one, it runs as a transaction of the session. */
+/** A session's tools as an MCP server. Whatever host calls one, the call runs as a transaction of the session. */
 export interface ToolServer {
   connect(transport: McpTransport): Promise<void>;
-  /** Tells every client that the tools, or the mode, have changed. */
+  /** Tells every client that the tools or the mode have changed. */
   toolsChanged(): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,6 +55,7 @@ export interface ToolServer {
 /** Versions of the protocol that these messages belong to; a client that knows none of them is offered the newest. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
+/** Serves a session's tools over the Model Context Protocol. */
 export function serveTools(session: Session, options: ServeOptions = {}): ToolServer {
   const lines = new Set<Line>();
   return {

@@ -20,45 +20,51 @@ import {
   type ViewEntry,
 } from "./view.ts";
 
+/** Options of `deriveView`. */
 export interface DeriveOptions {
-  /** Tokens for the whole request, in the counter's own measure (`budgetWithin`). */
+  /** Tokens for the whole request, counted in the counter's own tokens; see `budgetWithin`. */
   readonly budget: number;
-  /** The view before: between reclaims the new one begins with it, byte for byte. */
+  /** The previous view. Between two reclaims the new view begins with the same bytes. */
   readonly previous?: View | undefined;
-  /** Default `incremental`. */
+  /** How levels are chosen. Default `incremental`. */
   readonly policy?: DerivePolicy;
-  /** Pages that follow all items and may change with every request: plan, mode, stamp. */
+  /** Pages that follow all items and may differ in every request: plan, mode, stamp. */
   readonly tail?: readonly Page[];
-  /** Levels somebody asked for, by page. */
+  /** Levels that were asked for, by page id. */
   readonly demands?: ReadonlyMap<string, ResidencyLevel>;
-  /** For `oracle`: how often a page will be wanted in the next three turns. */
+  /** For `oracle`: how often each page will be wanted in the next three turns. */
   readonly coming?: ReadonlyMap<string, number>;
-  /** Reclaim now, whatever the pressure: the provider said that the last request was too long. */
+  /**
+   * Reclaim now, whatever the pressure, because the provider said that the last request was too long. Default `false`.
+   */
   readonly reclaim?: boolean;
+  /** Default `MARKS`. */
   readonly marks?: Partial<Marks>;
+  /** How upgrades are ordered. Default `utility`. */
   readonly order?: UpgradeOrder;
-  /** Counts the pointers of spans, which are made when they are needed. */
+  /** Counts the pointers of spans, which are made only when needed. Default: `estimateCounter`. */
   readonly counter?: TokenCounter;
 }
 
-/** Shares of the budget. */
+/** When to reclaim, as shares of the budget. */
 export interface Marks {
-  /** Above this, reclaim … */
+  /** Reclaim when the view takes more than this share. Default 0.95. */
   readonly high: number;
-  /** … down to this. */
+  /** How far a reclaim goes down. Default 0.4. */
   readonly low: number;
-  /** The most that one output may take when it comes in. */
+  /** The largest share that one output may take when it comes in. Default 0.25. */
   readonly output: number;
 }
 
 export const MARKS: Marks = { high: 0.95, low: 0.4, output: 0.25 };
-/** Tokens of the volatile tail, unless its floors need more. */
+/** Tokens reserved for the tail, unless its floors need more. */
 export const TAIL_TOKENS = 1_000;
 
 /**
- * The view of a request. A list that was handed in once may grow and is not looked at again; hand in another list when a
- * page of it has changed. Pure and deterministic; what is new is appended to the view before, and only when the high mark is
- * crossed are pages lowered, in one batch, never below a floor. What must be there and does not fit is a refusal.
+ * Chooses the view of a request. Pure and deterministic: new pages are appended to the previous view, and pages are
+ * lowered only when the high mark is crossed, in one batch, never below their floor. If what must be shown does not
+ * fit, the answer is a refusal. A list of pages that was passed in once may grow but is not examined again: pass
+ * another list when one of its pages has changed.
  */
 export function deriveView(pages: readonly Page[], options: DeriveOptions): View | RefusedView {
   const { budget, policy = "incremental", tail = [] } = options;

@@ -13,12 +13,12 @@ export interface Explanation {
   readonly level: ResidencyLevel;
   readonly floor: ResidencyLevel;
   readonly why: Reason;
-  /** The same in a sentence. */
+  /** The reason in a sentence. */
   readonly words: string;
   readonly pin: PinClass;
   readonly recency: number;
   readonly utility: number;
-  /** What it costs at each level it may have. */
+  /** What the page costs at each level that it may have. */
   readonly tokens: Readonly<Partial<Record<ResidencyLevel, number>>>;
   readonly handle: Handle;
   readonly provenance: Provenance;
@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   tail: "It belongs to the tail, which is written anew for every request.",
 };
 
-/** Undefined for a page that the view does not know. */
+/** Explains the level of a page. Undefined for a page that the view does not know. */
 export function explainPage(view: View, pageId: string): Explanation | undefined {
   const all = [...view.pages, ...view.tail];
   const at = all.findIndex(({ id }) => id === pageId);

@@ -8,7 +8,7 @@ import type { Page } from "./page.ts";
 import type { Recalled } from "./recall.ts";
 import { behindView, type View } from "./view.ts";
 
-/** A promise about context that was missed. */
+/** A promise about context that was not kept. */
 export type ContextFault =
   | "refetch"
   | "duplicate-tool"
@@ -17,14 +17,16 @@ export type ContextFault =
   | "silent-recall"
   | "flush-miss";
 
+/** How often each fault and alert happened. */
 export interface ContextCounts {
   readonly faults: Readonly<Record<ContextFault, number>>;
-  /** Calls repeated though their result could still be seen: the model's doing, not ours. */
+  /** Calls repeated although their result was still visible: the model's doing, not ours. */
   readonly alerts: number;
-  /** Pages that were there when they were wanted. */
+  /** Pages that could be shown when they were wanted. */
   readonly hits: number;
 }
 
+/** Counts that are all zero. */
 export const NO_COUNTS: ContextCounts = {
   faults: {
     refetch: 0,
@@ -42,7 +44,7 @@ export function isContextFault(text: string): text is ContextFault {
   return Object.hasOwn(NO_COUNTS.faults, text);
 }
 
-/** Faults and alerts for each page that was there when it was wanted. */
+/** Faults and alerts together, divided by the number of hits plus one. */
 export function thrashOf({ faults, alerts, hits }: ContextCounts): number {
   const events = Object.values(faults).reduce((sum, count) => sum + count, alerts);
   return events / (hits + 1);
@@ -52,7 +54,7 @@ export function withFault(counts: ContextCounts, fault: ContextFault, times = 1)
   return { ...counts, faults: { ...counts.faults, [fault]: counts.faults[fault] + times } };
 }
 
-/** What a view misses that it had promised. Empty for every view that `deriveView` gives out. */
+/** What a view lacks that it should show. Empty for every view that `deriveView` returns. */
 export function missedIn(view: View): readonly { readonly fault: ContextFault; readonly page: string }[] {
   const shown = new Map<number, ResidencyLevel>();
   for (const { from, to, level } of view.entries) for (let at = from; at < to; at += 1) shown.set(at, level);
@@ -65,10 +67,13 @@ export function missedIn(view: View): readonly { readonly fault: ContextFault; r
   });
 }
 
-/** What a new call means: the first of its kind, a repetition in plain sight, or the price of an eviction. */
+/**
+ * What a new call means: the first of its kind, a repetition of one whose result is visible, or a call that was needed
+ * because a page had been lowered.
+ */
 export type CallSeen = "first" | "alert" | "duplicate-tool" | "refetch";
 
-/** Remembers which calls were made and where their results lie. Counting is all it does. */
+/** Remembers which calls were made and where their results are, and counts faults. It changes nothing. */
 export class FaultObserver {
   /** By signature, and by tool with what it was about: the page of the newest output. */
   readonly #outputs = new Map<string, string>();
@@ -80,7 +85,7 @@ export class FaultObserver {
     this.counts = counts;
   }
 
-  /** Takes note of pages; of one that is noted twice, once. */
+  /** Records pages. Recording one twice counts once. */
   note(pages: Iterable<Page>): void {
     for (const { id, representations } of pages) {
       const item = representations.full?.item;
@@ -92,7 +97,10 @@ export class FaultObserver {
     }
   }
 
-  /** A call the model makes while looking at `view`. Only for tools that read: a write may well be wanted twice. */
+  /**
+   * Judges a call that the model makes while it sees `view`. Use it only for tools that read: repeating a write may be
+   * intended.
+   */
   call(call: CallItem, view: View): CallSeen {
     const same = this.#outputs.get(signatureOf(call));
     const page = same ?? this.#outputs.get(subjectOf(call) ?? "");
@@ -116,12 +124,12 @@ export class FaultObserver {
     return this.#placed.places;
   }
 
-  /** A page was wanted through its handle: a hit when it came, and never a silent miss. */
+  /** Counts a recall that succeeded as a hit. */
   recalled(answer: Recalled): void {
     if (answer.ok) this.counts = { ...this.counts, hits: this.counts.hits + 1 };
   }
 
-  /** The request is about to go out. */
+  /** Counts what the view of a request that is about to be sent lacks. */
   assembled(view: View): void {
     for (const { fault } of missedIn(view)) this.counts = withFault(this.counts, fault);
   }

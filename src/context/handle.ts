@@ -3,10 +3,13 @@ import { type Sha256, sha256 } from "../base/hash.ts";
 
 declare const handle: unique symbol;
 
-/** Names content of this session's lineage: `holdfast://` and 26 letters. Whoever does not know the lineage cannot make one. */
+/**
+ * The name of content in this session's lineage: `holdfast://` and 26 letters. It cannot be made without knowing the
+ * lineage.
+ */
 export type Handle = string & { readonly [handle]: true };
 
-/** The secret that a session, its forks and its imports share. Handles made under another never resolve. */
+/** The secret that a session shares with its forks and imports. Handles made with another lineage never resolve. */
 export type Lineage = string;
 
 const SCHEME = "holdfast://";
@@ -33,7 +36,7 @@ export function handleOf(lineage: Lineage, digest: Sha256): Handle {
   return `${SCHEME}${letters}` as Handle;
 }
 
-/** Whether a text has the form of a handle. It says nothing about whether it resolves. */
+/** Whether a text has the form of a handle. It may still not resolve. */
 export function looksLikeHandle(text: string): text is Handle {
   return /^holdfast:\/\/[a-z2-7]{26}$/.test(text);
 }

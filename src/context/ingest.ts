@@ -3,8 +3,8 @@ import { makePage, type PageDeps } from "./make-page.ts";
 import type { Page } from "./page.ts";
 
 /**
- * Turns items into pages as they are appended: each gets its kind, its representations and its counts once. Feed it a whole
- * history to backfill a session that has no pages yet; the pages are the same either way.
+ * Turns items into pages as they are appended. Each gets its kind, its representations and its token counts once. To
+ * make the pages of an existing session, pass its whole history; the result is the same.
  */
 export class PageMaker {
   readonly #deps: PageDeps;
@@ -18,11 +18,12 @@ export class PageMaker {
     this.#deps = deps;
   }
 
+  /** Turns several items into pages. */
   append(items: readonly Item[]): readonly Page[] {
     return items.map((item) => this.add(item));
   }
 
-  /** `id`: what the page is called; by default its place. */
+  /** Turns one item into a page. `id` names the page; by default it is its place. */
   add(item: Item, id = placeId(this.#count)): Page {
     this.#advance(item);
     const call = item.kind === "output" && item.callId !== undefined ? this.#calls.get(item.callId) : undefined;
@@ -40,7 +41,7 @@ export class PageMaker {
   }
 }
 
-/** Pages of a whole history. */
+/** Makes the pages of a whole history. */
 export function pagesOf(items: readonly Item[], deps: PageDeps): readonly Page[] {
   return new PageMaker(deps).append(items);
 }

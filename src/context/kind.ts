@@ -1,9 +1,9 @@
 import type { Item } from "../wire/item.ts";
 
-/** What a page is. One kind each; the kind decides how far it may degrade. */
+/** What a page is. Each page has one kind, which decides how far it may be lowered. */
 export type PageKind = "bootstrap" | "constraint" | "plan" | "preference" | "evidence" | "conversation";
 
-/** How much of a page the model sees, from everything down to a handle. */
+/** How much of a page the model sees, from all of it down to a handle. */
 export type ResidencyLevel = "full" | "compressed" | "structured" | "pointer";
 
 export const PAGE_KINDS: readonly PageKind[] = [
@@ -38,12 +38,12 @@ const FLOORS: Readonly<Record<PageKind, ResidencyLevel>> = {
 
 const FIDELITY: Readonly<Record<ResidencyLevel, number>> = { pointer: 0, structured: 1, compressed: 2, full: 3 };
 
-/** The lowest level a kind may have. Whatever would go below is refused, not applied. */
+/** The lowest level that a kind may have. Anything lower is refused. */
 export function minFidelity(kind: PageKind): ResidencyLevel {
   return FLOORS[kind];
 }
 
-/** The levels a kind may have, from full down to its floor. */
+/** The levels that a kind may have, from `full` down to its floor. */
 export function degradationPath(kind: PageKind): readonly ResidencyLevel[] {
   return PATHS[kind];
 }
@@ -52,7 +52,7 @@ export function isBelow(level: ResidencyLevel, floor: ResidencyLevel): boolean {
   return FIDELITY[level] < FIDELITY[floor];
 }
 
-/** A message in anybody's format: a role, and content that may hold parts with a type. */
+/** A message in any format: a role, and content that may consist of typed parts. */
 export interface RoleMessage {
   readonly role?: string;
   readonly type?: string;
@@ -62,8 +62,8 @@ export interface RoleMessage {
 const TOOL_RESULT = /^(tool[-_]?result|function_call_output|custom_tool_call_output|local_shell_call_output)$/i;
 
 /**
- * The kind of an item, or of a message in anybody's format. By form alone: constraint, plan and preference need a
- * producer of their own, so no text, and least of all a tool's output, can make itself one.
+ * The kind of an item, or of a message in any format, judged by its form alone. Constraints, plans and preferences are
+ * made only by their own functions, so no text, and least of all a tool's output, can turn itself into one.
  */
 export function classify(message: Item | RoleMessage): PageKind {
   if ("kind" in message) {
@@ -78,7 +78,7 @@ export function classify(message: Item | RoleMessage): PageKind {
   return holdsResult ? "evidence" : "conversation";
 }
 
-/** The kinds of all, in their order. */
+/** The kind of each message, in order. */
 export function classifyAll(messages: readonly (Item | RoleMessage)[]): readonly PageKind[] {
   return messages.map(classify);
 }

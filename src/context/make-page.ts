@@ -13,14 +13,18 @@ import type { Page, PageScope, PinClass, Provenance, Representation } from "./pa
 import { type Shown, shorterItems } from "./represent.ts";
 import { itemTokens, type MediaCosts, MEDIA_COSTS } from "./tokens/count.ts";
 
+/** What pages are made with. */
 export interface PageDeps {
   readonly counter: TokenCounter;
+  /** The secret that handles are made with. */
   readonly lineage: Lineage;
+  /** Makes shorter forms of long texts. Default `contentCompressor`. */
   readonly compressor?: Compressor;
-  /** Hears that the compressor failed: the page is made with ours. */
+  /** Called when the compressor failed; the page is then made with the default one. */
   readonly uncompressed?: (failure: CompressorFailure) => void;
-  /** What a compressor that asks a model has answered for a content, if it was asked. */
+  /** The shorter text that a model gave for a content, if one was asked. */
   readonly prepared?: (digest: Sha256) => Compressed | undefined;
+  /** What media costs in tokens. Default `MEDIA_COSTS`. */
   readonly costs?: MediaCosts;
 }
 
@@ -29,14 +33,15 @@ export interface CompressorFailure {
   readonly failure: string;
 }
 
+/** What a page is made from. */
 export interface PageSource {
   readonly id: string;
   readonly item: Item;
-  /** For producers. Without it the form decides. */
+  /** The kind, for pages that are not conversation. Default: judged by the item's form. */
   readonly kind?: PageKind;
-  /** The call that an output answers. */
+  /** The call that the output answers. */
   readonly call?: CallItem;
-  /** In which step of the conversation it came. */
+  /** The step of the conversation in which it was added. */
   readonly turn?: number;
   readonly scope?: PageScope;
   readonly pin?: PinClass;
@@ -46,7 +51,10 @@ export interface PageSource {
   readonly pointer?: string;
 }
 
-/** A page with everything it may be shown as, counted. The only place where representations are made. */
+/**
+ * Makes a page with every form in which it may be shown, each with its token count. Representations are made nowhere
+ * else.
+ */
 export function makePage(source: PageSource, deps: PageDeps): Page {
   const { id, item, call, turn = 0, scope = "session" } = source;
   const kind = kindOf(source);

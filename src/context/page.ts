@@ -12,7 +12,7 @@ export function isPageScope(word: unknown): word is PageScope {
   return (PAGE_SCOPES as readonly unknown[]).includes(word);
 }
 
-/** How hard a page holds on: not at all, more than its neighbours, or always at its floor or better. */
+/** How firmly a page is kept: not specially, longer than its neighbours, or always at its floor or better. */
 export type PinClass = "none" | "soft" | "hard";
 
 /** Where a page came from. */
@@ -22,37 +22,43 @@ export type Provenance =
   /** A producer: the file or the setting it was read from. */
   | { readonly from: "producer"; readonly source: string };
 
-/** One way to show a page, made when the page was. */
+/** One way to show a page. It is made together with the page. */
 export interface Representation {
   readonly item: Item;
   readonly tokens: number;
-  /** Of which content. Another than the page's: the text has changed since, and this may not be shown. */
+  /**
+   * The digest of the content it was made from. If it differs from the page's, the text has changed since, and this
+   * must not be shown.
+   */
   readonly of: Sha256;
 }
 
-/** When a page was last wanted, and how much it was wanted then. */
+/** When a page was last wanted, and how much it was wanted at that time. */
 export interface Demand {
   readonly recency: number;
   readonly turn: number;
 }
 
-/** A unit of context. A value: every change is a new page. */
+/** A unit of context. Pages are immutable: every change makes a new one. */
 export interface Page {
   readonly id: string;
   readonly kind: PageKind;
   readonly scope: PageScope;
   readonly provenance: Provenance;
   readonly pin: PinClass;
-  /** Changed since it was last written back. */
+  /** Whether it has changed since it was last committed. */
   readonly dirty: boolean;
   readonly demand: Demand;
-  /** What it would cost to get it again, in the measure of the paper: reading 8, editing 12, other 6. */
+  /**
+   * What it would cost to get the content again, by the paper's scale: 8 for reading, 12 for editing, 6 for anything
+   * else.
+   */
   readonly recomputeCost: number;
   readonly baseUtility: number;
-  /** What the page says, by digest; the handle names the same. */
+  /** The digest of the content; the handle names the same content. */
   readonly digest: Sha256;
   readonly handle: Handle;
-  /** One line about it, for lists and for the pointer of a span. */
+  /** One line about the page, for lists and for the pointer of a span. */
   readonly title: string;
   readonly at?: string;
   readonly representations: Readonly<Partial<Record<ResidencyLevel, Representation>>>;
@@ -61,15 +67,17 @@ export interface Page {
 /** What a page is worth after so many turns in which nobody wanted it. */
 const FADING = 0.88;
 
+/** How recently a page was wanted, as of step `now`: the value fades with every step. */
 export function recencyAt({ recency, turn }: Demand, now: number): number {
   return recency * FADING ** Math.max(0, now - turn);
 }
 
-/** The page, wanted once more. */
+/** The page, marked as wanted once more. */
 export function demandPage(page: Page, now: number): Page {
   return { ...page, demand: { recency: recencyAt(page.demand, now) + 1, turn: now } };
 }
 
+/** The page with another pin. */
 export function pinPage(page: Page, pin: PinClass): Page {
   return page.pin === pin ? page : { ...page, pin };
 }
@@ -80,6 +88,7 @@ export function representationAt(page: Page, level: ResidencyLevel): Representat
   return found?.of === page.digest ? found : undefined;
 }
 
+/** Why a page may not be shown at a level. */
 export interface FloorRejection {
   readonly kind: "below-floor" | "not-on-path" | "no-representation";
   readonly page: string;
@@ -88,7 +97,7 @@ export interface FloorRejection {
   readonly why: string;
 }
 
-/** The representation for a level, or why the page may not be shown at it. The page itself never changes. */
+/** The representation of a page at a level, or why it may not be shown so. The page itself does not change. */
 export function degrade(
   page: Page,
   level: ResidencyLevel,

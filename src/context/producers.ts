@@ -5,18 +5,18 @@ import { digestOf, handleOf } from "./handle.ts";
 import { makePage, type PageDeps } from "./make-page.ts";
 import type { Page, PageScope } from "./page.ts";
 
-/** A rule that holds whatever the model thinks of it. */
+/** A rule that holds whatever the model says. */
 export interface Rule {
   readonly id: string;
   readonly text: string;
   readonly scope: PageScope;
-  /** Who says so: a file, a setting, the user's pin. */
+  /** Where the rule comes from: a file, a setting, a pin of the user's. */
   readonly source: string;
 }
 
 /**
- * Its structured form is the rule itself, so it is never shortened. Told as a note and not as an instruction: some providers
- * keep instructions before the conversation, and a rule that comes later would change what stands there.
+ * The page of a rule. Its structured form is the whole rule, so it is never shortened. It is shown as a note, not as an
+ * instruction: some providers keep instructions before the conversation, and a rule added later would change that part.
  */
 export function constraintPage(rule: Rule, deps: PageDeps, turn = 0): Page {
   const { id, scope, source } = rule;
@@ -35,14 +35,14 @@ export function constraintPage(rule: Rule, deps: PageDeps, turn = 0): Page {
   );
 }
 
-/** The instruction file of a project, one rule for the whole of it. */
+/** The page of a project's instruction file, taken as one rule. */
 export function instructionFilePage(path: string, text: string, deps: PageDeps): Page {
   return constraintPage({ id: path, text, scope: "project", source: path }, deps);
 }
 
 /**
- * The goals of a `.tasks.jsonl` file: lines with a `goal`, or of kind or type `goal` with a text. A line that is no JSON is
- * answered as a fault and costs no other line.
+ * Reads the goals of a `.tasks.jsonl` file: lines with a `goal`, or lines of kind or type `goal` with a text. A line
+ * that is not JSON is reported as a fault; the other lines still count.
  */
 export function goalsOf(
   text: string,
@@ -73,13 +73,13 @@ function goalText(
   return text === undefined ? undefined : { ...id, text: text as string };
 }
 
-/** What an agent is trying to do: the plan slice, or the objective a sub-agent was given. */
+/** What an agent is trying to do: its plan, or the objective that a sub-agent was given. */
 export interface PlanLike {
   readonly objective: string;
   readonly steps?: readonly { readonly title: string; readonly status: "todo" | "doing" | "done" }[];
 }
 
-/** Shown down to a pointer that still says the goal and the current step. */
+/** The page of a plan. Even its pointer says the goal and the current step. */
 export function planPage(id: string, plan: PlanLike, deps: PageDeps, turn = 0): Page {
   const { objective, steps = [] } = plan;
   const current = steps.find(({ status }) => status === "doing") ?? steps.find(({ status }) => status === "todo");
@@ -103,6 +103,7 @@ export function planPage(id: string, plan: PlanLike, deps: PageDeps, turn = 0): 
   );
 }
 
+/** A preference, and where it was read. */
 export interface Preference {
   readonly id: string;
   readonly text: string;
@@ -110,7 +111,7 @@ export interface Preference {
   readonly source: string;
 }
 
-/** Shown down to a pointer that still says whose preference it is and where it was read. */
+/** The page of a preference. Even its pointer says whose preference it is and where it was read. */
 export function preferencePage(preference: Preference, deps: PageDeps): Page {
   const { id, text, scope, source } = preference;
   const item = note(`Preference (${scope}, from ${source}):\n${text}`);

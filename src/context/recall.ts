@@ -6,37 +6,40 @@ import { spanOf } from "./span.ts";
 import { isSpan } from "./place.ts";
 import type { View } from "./view.ts";
 
-/** What is asked of a handle: all of it, some lines or bytes of it, or the lines that hold a text. */
+/** What to recall of a handle's content: all of it, some lines or bytes, or the lines that contain a text. */
 export interface RecallRequest {
   readonly handle: string;
-  /** From 1, both included. */
+  /** Line numbers from 1, both included. */
   readonly lines?: { readonly from: number; readonly to: number };
-  /** Of the UTF-8 form; `to` is exclusive. A character that is cut is left out. */
+  /** Byte offsets in UTF-8; `to` is exclusive. A character that the range cuts through is left out. */
   readonly bytes?: { readonly from: number; readonly to: number };
-  /** A text, not a pattern; letters match in either case. */
+  /** Text to find: not a pattern, and upper and lower case match each other. */
   readonly grep?: string;
 }
 
+/** Why nothing was recalled. */
 export type RecallCode =
-  /** Nothing here has this handle, or no line holds the text. */
+  /** Nothing in this session has this handle, or no line contains the text. */
   | "no-match"
   | "denied"
-  /** What keeps the bytes failed, or has lost them. */
+  /** The place that keeps the content failed, or has lost it. */
   | "backend-error"
-  /** The bytes are not those that were kept. */
+  /** The content is not what was kept. */
   | "corrupt";
 
+/** Why a recall gave nothing, with details. */
 export interface RecallFault {
   readonly code: RecallCode;
   readonly handle: string;
   readonly detail: string;
 }
 
+/** The recalled text, or why there is none. */
 export type Recalled =
   | { readonly ok: true; readonly text: string; readonly about: string; readonly page?: Page }
   | { readonly ok: false; readonly fault: RecallFault };
 
-/** Where the bytes of a page are. By default the page brings them itself. */
+/** Reads the content of a page. By default it comes from the page itself. */
 export type Backing = (
   page: Page,
 ) =>
@@ -48,17 +51,17 @@ export type ShownSpan = readonly [handle: Handle, from: string, to: string];
 
 const MOST_MATCHES = 100;
 
-/** The handles of one lineage and what they name. Only what was put in resolves, whatever a text looks like. */
+/** The handles of one lineage and what they name. Only what was added resolves, whatever a text looks like. */
 export class HandleTable {
   readonly #pages = new Map<Handle, Page>();
   readonly #spans = new Map<Handle, string>();
 
-  /** A page stays resolvable for as long as anything may still name it. */
+  /** Adds pages. A page can be recalled for as long as it is in the table. */
   addPages(pages: Iterable<Page>): void {
     for (const page of pages) this.#pages.set(page.handle, page);
   }
 
-  /** The spans that a view shows. Answers those that were not known, by the pages at their ends. */
+  /** Adds the spans that a view shows, and returns those that are new, with the pages at their ends. */
   addView(view: View): readonly ShownSpan[] {
     return view.entries.flatMap((entry) => {
       if (!isSpan(entry)) return [];
@@ -70,7 +73,9 @@ export class HandleTable {
     });
   }
 
-  /** A list of pages, as an earlier process or a boundary left it. One that is known stays as it is. */
+  /**
+   * Adds a list of pages that an earlier process or a boundary left. A handle that is known already keeps its content.
+   */
   addList(handle: Handle, content: string): void {
     if (!this.#spans.has(handle)) this.#spans.set(handle, content);
   }
@@ -79,12 +84,14 @@ export class HandleTable {
     return this.#pages.size + this.#spans.size;
   }
 
-  /** Every page that has a handle, one line each. */
+  /** One line for each page: its handle and its title. */
   list(): readonly string[] {
     return [...this.#pages.values()].map(({ handle, title }) => `${handle} ${title}`);
   }
 
-  /** Exactly what the handle names, proven by its digest, or why not. Never an empty text for a miss. */
+  /**
+   * Returns exactly what the handle names, checked by its digest, or the reason why not. A miss is never an empty text.
+   */
   recall(request: RecallRequest, backing: Backing = ownText): Recalled {
     const { handle } = request;
     const miss = (code: RecallCode, detail: string): Recalled => ({ ok: false, fault: { code, handle, detail } });

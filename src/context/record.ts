@@ -8,20 +8,25 @@ import type { Page } from "./page.ts";
 import { isSpan } from "./place.ts";
 import { behindView, type RefusedView, type View, type ViewEntry } from "./view.ts";
 
-/** Runs of neighbours at one level; `span` is one pointer for all of them. */
+/** A run of neighbouring pages at one level; `span` means one pointer for all of them. */
 export type LevelRun = readonly [level: ResidencyLevel | "span", pages: number];
 
-/** The levels of a view as they are journalled: all of them, or only those of the pages that are new. */
+/** The levels of a view as they are journalled: all of them, or only those of the new pages. */
 export interface ChosenLevels {
   readonly from: number;
-  /** The id of the page before `from` and of the last one: levels are by place, and the places must still be the same. */
+  /**
+   * The ids of the page before `from` and of the last page. Levels are stored by place, so both must still match when
+   * they are read.
+   */
   readonly after: string | null;
   readonly last: string | null;
   readonly runs: readonly LevelRun[];
   readonly turn: number;
 }
 
-/** What to journal about a view, so that whoever opens the session next goes on from the same bytes. */
+/**
+ * The record to journal about a view, so that the next process to open the session can continue with the same bytes.
+ */
 export function viewChosen(view: View): Extract<RecordDraft, { readonly kind: "view-chosen" }> {
   let levels = chosen.get(view);
   if (levels === undefined) chosen.set(view, (levels = deepFreeze(levelsOf(view))));
@@ -44,7 +49,7 @@ function levelsOf(view: View): ChosenLevels {
   };
 }
 
-/** One line of the decision trace: equal inputs give equal bytes. */
+/** One line of the decision trace. Equal inputs give equal bytes. */
 export function traceLine(outcome: View | RefusedView): string {
   return canonicalJson(traceFacts(outcome));
 }

@@ -9,9 +9,9 @@ import { estimateCounter } from "./tokens/estimate.ts";
 import { asView, type View, type ViewEntry } from "./view.ts";
 
 /**
- * The last view of a session, from its pages and the `view-chosen` records: hand it to `deriveView` as `previous` and the
- * next request begins with the same bytes. Undefined when the records are about other pages or another renderer; then the
- * next view is a first one.
+ * Rebuilds the last view of a session from its pages and its `view-chosen` records. Pass it to `deriveView` as
+ * `previous`, and the next request begins with the same bytes. Undefined when the records belong to other pages or
+ * another renderer; the next view then starts afresh.
  */
 export function resumeView(
   pages: readonly Page[],

@@ -1,7 +1,7 @@
 import { degradationPath, minFidelity, type PageKind, type ResidencyLevel } from "./kind.ts";
 import { type Page, type PinClass, recencyAt, representationAt } from "./page.ts";
 
-/** What the selector knows of a page: prices and worth, never its text. */
+/** What the selector knows about a page: its price and its worth, never its text. */
 export interface Candidate {
   readonly id: string;
   readonly kind: PageKind;
@@ -9,30 +9,32 @@ export interface Candidate {
   readonly baseUtility: number;
   readonly recency: number;
   readonly recomputeCost: number;
-  /** The levels it can be shown at. One that is missing cannot be chosen. */
+  /** Tokens at each level that it can be shown at. A level that is missing cannot be chosen. */
   readonly tokens: Readonly<Partial<Record<ResidencyLevel, number>>>;
-  /** The level somebody asked for; at least this, or unmet. */
+  /** A level that was asked for. The page is shown at this level or better, or is listed as unmet. */
   readonly demanded?: ResidencyLevel;
-  /** Must be there at its floor though it is not pinned. */
+  /** Must be shown at its floor at least, although it is not pinned. */
   readonly required?: boolean;
-  /** Demands in the next turns, where somebody knows them. */
+  /** How often it will be wanted in the next turns, where that is known. */
   readonly coming?: number;
 }
 
+/** A page that does not fit. */
 export interface Unmet {
   readonly page: string;
   readonly level: ResidencyLevel;
-  /** Tokens it needs; absent when it has no such representation. */
+  /** Tokens that it needs; absent when the page has no such representation. */
   readonly needs?: number;
 }
 
+/** The level chosen for each page. */
 export interface Selection {
   readonly levels: ReadonlyMap<string, ResidencyLevel>;
   readonly tokens: number;
   readonly unmet: readonly Unmet[];
 }
 
-/** How upgrades are ordered: by what a page is worth for each token, by when it was last wanted, or by place alone. */
+/** How upgrades are ordered: by worth per token, by when the page was last wanted, or by place alone. */
 export type UpgradeOrder = "utility" | "lru" | "place";
 
 export interface SelectOptions {
@@ -41,9 +43,10 @@ export interface SelectOptions {
 }
 
 /**
- * Floors first: what is required is installed by priority, and what does not fit is listed, never dropped in silence. Then
- * pointers for the rest, dearest to get again first. Then upgrades, one step at a time, each only on the step below it.
- * Pure: the same candidates give the same levels, ties fall by id and then by level.
+ * Chooses a level for each page. First, what is required gets its floor, by priority; what does not fit is listed as
+ * unmet, never dropped silently. Then the other pages get pointers, those that are hardest to get again first. Then
+ * pages are upgraded one step at a time. Pure: the same candidates give the same levels; ties are broken by id and then
+ * by level.
  */
 export function selectLevels(candidates: readonly Candidate[], options: SelectOptions): Selection {
   const { budget, order = "utility" } = options;

@@ -7,23 +7,23 @@ declare const view: unique symbol;
 
 /** Why a page is at its level. */
 export type Reason =
-  /** It was said since the last request, and is shown whole. */
+  /** Added since the last request, and shown whole. */
   | "new"
-  /** An output over the cap of one output. */
+  /** An output larger than one output may be. */
   | "over-cap"
-  /** The turn's user message, a call in flight, or the newest complete step. */
+  /** The user message of this turn, a call in flight, or the newest complete step. */
   | "held"
   /** Chosen by the last reclaim. */
   | "reclaimed"
-  /** The last reclaim left it whole. */
+  /** Left whole by the last reclaim. */
   | "kept"
-  /** It and its neighbours are shown by one pointer. */
+  /** Shown together with its neighbours by one pointer. */
   | "folded"
   /** Its text changed. */
   | "changed"
   /** Taken over from an earlier process. */
   | "resumed"
-  /** Beside the conversation, after all items. */
+  /** Part of the tail, after all items. */
   | "tail";
 
 /** One item of a request and the pages it stands for. */
@@ -32,56 +32,65 @@ export interface ViewEntry {
   readonly tokens: number;
   readonly level: ResidencyLevel;
   readonly why: Reason;
-  /** Positions of the pages it covers: from here … */
+  /** Position of the first page that it covers. */
   readonly from: number;
-  /** … to here, exclusive. An item that repair made covers none. */
+  /** Position after the last page that it covers. An item that repair made covers none. */
   readonly to: number;
 }
 
-/** How the levels of a view came about: kept from the one before, chosen anew each time, or with the future known. */
+/**
+ * How levels are chosen: kept from the previous view, chosen anew each time, or chosen with the future known (for
+ * evaluation).
+ */
 export type DerivePolicy = "incremental" | "reset" | "oracle";
 
-/** What one batch of degrading cost and gained. */
+/** What one reclaim cost and gained. */
 export interface Reclaim {
   readonly why: "pressure" | "changed" | "reset" | "asked";
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Tokens at the front that are byte for byte as they were. */
+  /** Tokens at the front that are byte for byte unchanged. */
   readonly prefixTokens: number;
-  /** Tokens that were sent before and stand behind the first change: the provider reads them again, uncached. */
+  /** Tokens that were sent before and now follow the first change: the provider reads them again, uncached. */
   readonly cacheLoss: number;
   readonly changed: number;
 }
 
-/** The pages chosen for one request. The receipt of the view station: only `deriveView` and `resumeView` make one. */
+/**
+ * The pages chosen for one request. Only `deriveView` and `resumeView` make one, so a view is the receipt that it was
+ * chosen.
+ */
 export interface View {
   readonly [view]: true;
   readonly ok: true;
-  /** What is sent: the stable prefix, then the volatile tail. */
+  /** What is sent: the stable prefix, then the tail. */
   readonly items: readonly Item[];
-  /** Aligned with `items`. */
+  /** One entry for each of `items`. */
   readonly entries: readonly ViewEntry[];
-  /** The first so many items begin the next request too, unless it reclaims. */
+  /** How many items at the front begin the next request too, unless it reclaims. */
   readonly stableItems: number;
   readonly tokens: number;
   readonly tailTokens: number;
   readonly budget: number;
   readonly policy: DerivePolicy;
-  /** How many views came before it in this session. */
+  /** How many views came before this one in the session. */
   readonly turn: number;
   readonly reclaim?: Reclaim;
-  /** Nothing is left to happen in it: repair had nothing to do, and no call waits. Otherwise the next view is paired anew. */
+  /**
+   * True when nothing in it can still change: repair had nothing to do, and no call is waiting. Otherwise the next view
+   * is paired anew.
+   */
   readonly settled: boolean;
-  /** Ranges of pages that no item covers: what repair had to take out. Empty for a history that pairs. */
+  /** Ranges of pages that no item covers, because repair had to leave them out. Empty for a history that pairs. */
   readonly dropped: readonly (readonly [from: number, to: number])[];
-  /** The pages it was derived from; the tail's are beside them. */
+  /** The pages it was derived from, without those of the tail. */
   readonly pages: readonly Page[];
   readonly tail: readonly Page[];
-  /** How many of the pages the view before had. */
+  /** How many of these pages the previous view had. */
   readonly seenBefore: number;
 }
 
-/** No view: what must be there does not fit, and nothing is dropped to make it. */
+/** The refusal to make a view: what must be shown does not fit, and nothing is dropped to make it fit. */
 export interface RefusedView {
   readonly ok: false;
   readonly fault: "floors-exceed-budget";
@@ -89,7 +98,7 @@ export interface RefusedView {
   /** Tokens that the floors and the held pages need. */
   readonly needed: number;
   readonly unmet: readonly Unmet[];
-  /** What takes most of the room that there is: shortening one of these is what helps. */
+  /** What takes up most of the room: shortening one of these helps. */
   readonly largest: readonly Unmet[];
 }
 

@@ -7,22 +7,24 @@ import { Output } from "./output.ts";
 import { askBelonging, type Belonging, endBelonging, endProcess, heldBy, isRunning, MARK } from "./processes.ts";
 import { drained, GO, GRACE_MS, spawned, TAG } from "./spawn.ts";
 
-/** For what runs on when its call has ended, a server for example. Nothing of what it does is undone. */
+/**
+ * Options for a command that keeps running after its call has ended, such as a server. Nothing that it does is undone.
+ */
 export interface BackgroundOptions extends Pick<ExecOptions, "cwd" | "env"> {
   readonly background: true;
-  /** Bytes of each stream that are remembered, the newest. Default 32 KB. */
+  /** How many of the newest bytes of each stream are kept. Default 32 KB. */
   readonly shownBytes?: number;
 }
 
-/** A command that runs on the files as they are, unprotected, until it is stopped or its session is closed. */
+/** A command that works directly on the files, without protection, until it is stopped or its session is closed. */
 export interface BackgroundCommand {
   readonly pid: number;
   readonly protection: "none";
-  /** What it put out last. */
+  /** Its newest output. */
   output(): { readonly stdout: string; readonly stderr: string };
-  /** Resolves when it has ended. Whoever asks for it is waited for: the process does not end before. */
+  /** Resolves when the command has ended. Reading this property keeps the Node process alive until then. */
   readonly ended: Promise<{ readonly exitCode: number | null; readonly signal: string | null }>;
-  /** Ends it and everything it started. */
+  /** Ends the command and everything it started. */
   stop(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { DriverDeps, DriverName, Enclosure, ProtectionDriver } from "./driv
 import { overlayDriver } from "./overlay.ts";
 import { portableDriver } from "./portable.ts";
 
-/** Which protection commands have, and why it is this one. */
+/** Which driver protects commands, and why it was chosen. */
 export interface DriverChoice {
   readonly driver: DriverName;
   readonly why: string;

@@ -14,81 +14,94 @@ import {
 import type { BlobName } from "../records/ids.ts";
 import type { Uncovered } from "../files/host/walk.ts";
 
-/** A line for the shell, or a program with its arguments, which no shell reads. */
+/** A line for the shell, or a program and its arguments, which no shell interprets. */
 export type ExecCommand = string | readonly string[];
 
-/** Upper bounds of one command. What goes beyond is ended and told, never cut in silence. */
+/** Limits of one command. A command that exceeds one is ended, and its result says so; nothing is cut silently. */
 export interface ExecLimits {
+  /** How long the command may run, in milliseconds. Default 600 000 (ten minutes). */
   readonly timeMs: number;
-  /** Bytes of output, both streams together. A command that puts out more is ended. */
+  /** Bytes of output, both streams together. A command that writes more is ended. Default 32 MB. */
   readonly outputBytes: number;
-  /** Bytes of each stream that the result holds: half from the beginning, half from the end. */
+  /** Bytes of each stream that the result shows: half from its beginning, half from its end. Default 32 KB. */
   readonly shownBytes: number;
-  /** Address space of each process, where the system can bound it. */
+  /** Address space of each process in bytes, where the system can limit it. Default: no limit. */
   readonly memoryBytes?: number;
-  /** Processes of this user, where the system can bound them. */
+  /** Number of processes of this user, where the system can limit it. Default: no limit. */
   readonly processes?: number;
 }
 
+/** How to run one command. */
 export interface ExecOptions {
-  /** A folder of the workspace. Default: its root. */
+  /** The folder to run in, inside the workspace. Default: its root. */
   readonly cwd?: string;
-  /** Added to the environment; undefined takes a name out of it. */
+  /** Variables added to the environment; `undefined` removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Default: nothing, and its end. */
+  /** What the command reads from standard input. Default: nothing, so it reads the end of input at once. */
   readonly stdin?: string | Uint8Array;
+  /** Limits for this command. What is left out comes from the session's settings. */
   readonly limits?: Partial<ExecLimits>;
-  /** Hears the output as it comes. */
+  /** Called with output as it arrives. */
   readonly onOutput?: (text: string, stream: "stdout" | "stderr") => void;
-  /** What to do when something in the workspace cannot be covered. Default `refuse`. */
+  /**
+   * What to do when the workspace holds something that cannot be protected: refuse to run, or run and report it.
+   * Default `refuse`.
+   */
   readonly uncovered?: "refuse" | "report";
 }
 
+/** The default limits of a command. */
 export const EXEC_LIMITS: ExecLimits = { timeMs: 600_000, outputBytes: 32 * 1024 * 1024, shownBytes: 32 * 1024 };
 
-/** How a command ended: by itself, by a signal, or because it went beyond a bound or was no longer wanted. */
+/** How a command ended: by itself, by a signal, because it exceeded a limit, or because it was aborted. */
 export type ExecEnd = "exited" | "signaled" | "timeout" | "aborted" | "output-limit";
 
 /** One stream of a command's output. */
 export interface ExecOutput {
-  /** Its beginning and its end, with a line between them that says how much is left out. */
+  /** The beginning and the end of the stream; if something between them is left out, a line says how much. */
   readonly text: string;
+  /** Bytes that the command wrote to the stream. */
   readonly bytes: number;
   readonly truncated: boolean;
-  /** The name under which the whole is kept, when it is more than the text. */
+  /** The blob that holds the whole stream, if it is longer than `text`. */
   readonly whole?: BlobName;
 }
 
+/** How a command ended and what it did. */
 export interface ExecResult {
   readonly end: ExecEnd;
-  /** As the system tells it; null when a signal ended it. */
+  /** The exit code; `null` when a signal ended the command. */
   readonly exitCode: number | null;
+  /** The signal that ended the command; `null` when it exited by itself. */
   readonly signal: string | null;
   readonly stdout: ExecOutput;
   readonly stderr: ExecOutput;
-  /** Milliseconds. */
+  /** How long it ran, in milliseconds. */
   readonly elapsed: number;
-  /** Processes that it had left running, which were ended. */
+  /** How many processes it left running; they were ended. */
   readonly strays: number;
-  /** What this call's commands have changed so far. */
+  /** What the commands of this call have changed so far. */
   readonly changed: ExecChanges;
   readonly protection: ExecProtection;
 }
 
+/** How many files were changed, and which. */
 export interface ExecChanges {
   readonly created: number;
   readonly modified: number;
   readonly removed: number;
-  /** The first of them, in the order of paths. */
+  /** The first of the changed paths, in order. */
   readonly paths: readonly string[];
 }
 
-/** Who keeps the command from doing harm, and what even that does not cover. */
+/** What protects the workspace from the command, and what it cannot protect. */
 export interface ExecProtection {
   readonly driver: "overlay" | "portable";
+  /** Why this driver was chosen. */
   readonly why: string;
+  /** What the driver cannot keep or bring back. */
   readonly uncovered: readonly Uncovered[];
-  /** Bounds that were asked for and that this system cannot keep. */
+  /** Limits that were asked for but that this system cannot enforce. */
   readonly unbounded: readonly ("memoryBytes" | "processes")[];
 }
 

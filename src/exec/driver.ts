@@ -4,6 +4,10 @@ import type { CoverLimits } from "../files/host/manifest.ts";
 import type { Uncovered } from "../files/host/walk.ts";
 import type { Workspace } from "../files/host/workspace.ts";
 
+/**
+ * How commands are protected: on a layer above the files (`overlay`), or on the files themselves, with a copy to go
+ * back to (`portable`).
+ */
 export type DriverName = "overlay" | "portable";
 
 export interface DriverDeps {

@@ -10,7 +10,7 @@ import type { ExecCommand, ExecProtection, ExecResult } from "./command.ts";
 import type { Output } from "./output.ts";
 import type { Spawned } from "./spawn.ts";
 
-/** One command that ran, however its call ended. */
+/** What the journal keeps about one command that ran, however its call ended. */
 export interface ExecNote {
   readonly callId: string;
   readonly command: string;
@@ -18,9 +18,9 @@ export interface ExecNote {
   readonly exitCode?: number;
   readonly signal?: string;
   readonly driver: ExecProtection["driver"];
-  /** How many things the protection did not cover, with the first of them. */
+  /** What the protection did not cover: how many things, and the first of them. */
   readonly uncovered?: readonly string[];
-  /** The whole output, by the names under which it is kept. */
+  /** The blobs that hold the whole output. */
   readonly stdout?: BlobName;
   readonly stderr?: BlobName;
 }

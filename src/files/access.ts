@@ -48,7 +48,7 @@ export function endFiles(branch: Branch): void {
   for (const letGo of waiting) letGo();
 }
 
-/** The files as they are now, for code that stands outside a call. A change is true when its promise resolves. */
+/** The current files of a state, for code outside a call. A change is made when its promise resolves. */
 export function filesOf(state: ExecutionState): Filesystem {
   const workspace = state.truth.parts.get(WORKSPACE_PART);
   if (!isHostPart(workspace)) return treeOf(state);

@@ -3,22 +3,27 @@ import type { FileEntry, Filesystem } from "../contracts/filesystem.ts";
 import { WorkspaceDigest } from "../state/default-slices.ts";
 import type { SliceEvent } from "../state/slice.ts";
 
+/** Options of `digestOfFiles`. */
 export interface DigestOptions {
-  /** The section of the prompt it is for. Default `workspace`. */
+  /** The section of the prompt that it is for. Default `workspace`. */
   readonly section?: string;
-  /** Folders below this are counted and not opened. Default 2. */
+  /** Folders deeper than this are counted but not opened. Default 2. */
   readonly depth?: number;
-  /** Names that are listed at all; more are counted. Default 200. */
+  /** The most names that are listed; the rest are counted. Default 200. */
   readonly names?: number;
-  /** Folders that are named and not opened. */
+  /**
+   * Folders that are listed but not opened. Default: `.git`, `node_modules`, `dist`, `build`, `target`, `__pycache__`
+   * and `.venv`.
+   */
   readonly closed?: readonly string[];
 }
 
 const CLOSED = [".git", "node_modules", "dist", "build", "target", "__pycache__", ".venv"];
 
 /**
- * The workspace in a few lines, from its listing alone: no file is read. The same files give the same text, with a hash of
- * it in the first line. A cache: `session.dispatch` it when the prompt is made, and any restore empties it again.
+ * Describes the workspace in a few lines, from its listing alone; no file is read. The same files give the same text,
+ * with its hash in the first line. It is a cache: `session.dispatch` it when you make the prompt; any restore empties
+ * it.
  */
 export async function digestOfFiles(files: Filesystem, options: DigestOptions = {}): Promise<SliceEvent> {
   const { section = "workspace", depth = 2, names = 200, closed = CLOSED } = options;

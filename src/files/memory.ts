@@ -4,13 +4,13 @@ import { filesystemOver } from "./filesystem.ts";
 import { EMPTY_FOLDER, type TreeFolder } from "./tree.ts";
 import { treeLayer } from "./tree-layer.ts";
 
-/** A whole tree at one moment, by reference. */
+/** A whole tree at one moment, held by reference. */
 export interface FilesystemSnapshot {
   readonly tag?: string;
   readonly tree: TreeFolder;
 }
 
-/** Files that live in memory and nowhere else. A snapshot is a reference; what changes afterwards is shared but for itself. */
+/** A filesystem in memory. A snapshot is a reference: later changes copy only what they touch. */
 export class InMemoryFilesystem implements Filesystem, Snapshotable<FilesystemSnapshot> {
   #tree: TreeFolder = EMPTY_FOLDER;
   readonly #files: Filesystem = filesystemOver(

@@ -39,7 +39,7 @@ const contents: PartContents<TreeFolder> = {
   fill: (tree, bytesOf) => filled(tree, bytesOf) as TreeFolder,
 };
 
-/** The files as a part of the root: one value, shared between versions, with its content by name beside it. */
+/** The files as a part of the root: one value, shared between versions, with file content kept by digest. */
 export const filesPart: Part<TreeFolder> = {
   name: "files",
   policy: "state",

@@ -29,6 +29,7 @@ export interface TreeAccess {
   change(redo: (tree: TreeFolder) => TreeFolder): Promise<void> | void;
 }
 
+/** The largest file that a filesystem in memory takes: 64 MB. */
 export const LARGEST_FILE: number = 64 * 1024 * 1024;
 const LIMITS: FileLimits = { file: LARGEST_FILE };
 

@@ -11,7 +11,9 @@ export interface TreeFile {
   readonly digest: BlobName;
   readonly size: number;
   readonly mode: number;
-  /** Absent only between reading the tree back and filling it. Never handed out: whoever changed it would change history. */
+  /**
+   * The content. Absent only while a tree is being read back. Never given to callers: changing it would change history.
+   */
   readonly bytes?: Uint8Array;
 }
 

@@ -4,23 +4,24 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { BodyOf, JournalRecord, OutputStatus } from "../records/kinds.ts";
 import { jsonSafe } from "./json-safe.ts";
 
+/** Who made a call. */
 export type Speaker = "user" | "agent" | "tool";
 
-/** How a call ended, without what it returned. */
+/** How a call ended, without its result. */
 export interface OutcomeSummary {
   readonly status: "ok" | "error";
   readonly ok: boolean;
   readonly error_type: string | null;
   readonly retriable: boolean;
-  /** The kind of JSON that was returned; nothing when the call failed. */
+  /** The JSON type of the result; `null` when the call failed. */
   readonly value_class: string | null;
-  /** Where what was returned is kept, how large it is, and what it must hash to. */
+  /** Where the result is kept: the record that holds it, its size in bytes, and its digest. */
   readonly value?: { readonly seq: number; readonly bytes: number; readonly digest: string };
 }
 
 /**
- * One call as generated code reads it: seed 002's schema, version 1. The required fields stay as they are; optional ones
- * may be added, so whoever reads one asks whether it is there.
+ * One call, as programs read it: seed 002's schema, version 1. The required fields will not change; optional fields may
+ * be added, so check that one is there before you use it.
  */
 export interface CallRecord {
   readonly call_id: string;
@@ -39,9 +40,9 @@ export interface CallRecord {
   readonly trace_id?: string;
   readonly program_source?: string;
   readonly artifact_hit?: boolean;
-  /** Attempts inside the call whose result its own checks refused. */
+  /** Attempts inside this call whose result the tool's validators refused. */
   readonly attempt_failures?: readonly Json[];
-  /** Fields in which something else stands than was given, by path. */
+  /** Paths of fields that hold another value than the one given. */
   readonly coerced?: readonly string[];
   readonly [field: string]: unknown;
 }

@@ -4,15 +4,15 @@ import type { JournalRecord } from "../records/kinds.ts";
 import { type CallRecord, callRecord, REQUIRED_FIELDS, userRecord } from "./call-record.ts";
 import { CallTracker, type Told } from "./call-tracker.ts";
 
-/** What is left of a record that was dropped, or of many that retention cut off. */
+/** What remains of a record that was dropped, or of the records that retention cut off. */
 export interface Tombstone {
-  /** The record that is gone, or the one that tells of the cut. */
+  /** The dropped record; for a cut, the record that reports it. */
   readonly seq: number;
   readonly at: string;
-  /** The kind it was; `records` for a cut. */
+  /** The kind of the dropped record; `records` for a cut. */
   readonly was: string;
   readonly reason: string;
-  /** Of a cut: how many went, and up to which. */
+  /** For a cut: how many records were cut off, and the number of the last of them (`through`). */
   readonly records?: number;
   readonly through?: number;
 }
@@ -21,14 +21,15 @@ export interface Tombstone {
 const TELLS: ReadonlySet<string> = new Set(["user-said", "call-opened", "call-closed"]);
 
 /**
- * The records of a session's calls, read off its journal one by one: a call has one closing record, so it leaves exactly
- * one record here, on every path. Nothing is stored a second time.
+ * Reads the call records of a session off its journal, record by record. A call has exactly one closing record, so it
+ * has exactly one call record, however it ended. Nothing is stored twice.
  */
 export class CallRecords {
   readonly #records: CallRecord[] = [];
   readonly #tracker = new CallTracker();
   readonly #tombstones: Tombstone[] = [];
 
+  /** Reads the next record of the journal. */
   take(record: JournalRecord | DroppedRecord): void {
     if (record.kind === "dropped") return this.#dropped(record);
     if (record.kind === "history-cut") {
@@ -39,7 +40,7 @@ export class CallRecords {
     if (told !== undefined) this.#records.push(recordOf(told));
   }
 
-  /** What was there and is not any more, and why. */
+  /** What was dropped or cut off, and why. */
   get tombstones(): readonly Tombstone[] {
     return this.#tombstones;
   }
@@ -48,7 +49,7 @@ export class CallRecords {
     if (TELLS.has(was)) this.#tombstones.push({ seq, at, was, reason });
   }
 
-  /** `context.conversation_history`: oldest first. */
+  /** The records that programs see as `context.conversation_history`, oldest first. */
   get all(): readonly CallRecord[] {
     return this.#records;
   }
@@ -58,19 +59,25 @@ function recordOf(told: Told): CallRecord {
   return told.kind === "said" ? userRecord(told.said) : callRecord(told.closed, told.begun);
 }
 
+/** The call records of a whole journal, oldest first. */
 export function callRecords(journal: Iterable<JournalRecord>): readonly CallRecord[] {
   const records = new CallRecords();
   for (const record of journal) records.take(record);
   return records.all;
 }
 
-/** What an import holds: records, and what is none, kept as it was. */
+/**
+ * The call records found in an import, and the entries that are not call records (`quarantined`), kept as they were.
+ */
 export interface ImportedRecords {
   readonly records: readonly CallRecord[];
   readonly quarantined: readonly { readonly at: number; readonly value: unknown; readonly why: string }[];
 }
 
-/** Reads records that somebody kept. Nothing is thrown away: what is no record is set aside, unknown fields stay. */
+/**
+ * Reads call records from kept data. Nothing is thrown away: what is not a record is set aside, and unknown fields are
+ * kept.
+ */
 export function importCallRecords(kept: unknown): ImportedRecords {
   if (kept === undefined || kept === null) return { records: [], quarantined: [] };
   if (!Array.isArray(kept)) return { records: [], quarantined: [{ at: 0, value: kept, why: "not a list of records" }] };

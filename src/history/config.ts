@@ -1,16 +1,21 @@
 import { HoldfastError } from "../base/errors.ts";
 
-/** The `[context]` table of the configuration, in the words of the seed. */
+/** The `[context]` table of the configuration, under the names of the seed documents. */
 export interface ContextConfig {
-  /** True: what still fails after repair is refused. False: it is repaired, reported and sent. */
+  /**
+   * `true`: a request that is still malformed after repair is refused. `false`: it is reported and sent. Default
+   * `true`.
+   */
   readonly enforceHistoryInvariants: boolean;
-  /** False: a session that crashed opens read-only, with its report. */
+  /** `false`: a session that crashed opens read-only, with its report. Default `true`. */
   readonly autoRecoverFromCrash: boolean;
-  /** False silences the log, never the counters. */
+  /** `false` silences the log, but not the counters. Default `true`. */
   readonly warnOnInvariantViolations: boolean;
 }
 
-/** The seed leaves enforcement off; here a broken request is not sent unless somebody asks for that. */
+/**
+ * The defaults. The seed document leaves enforcement off; here a broken request is not sent unless you ask for that.
+ */
 export const CONTEXT_DEFAULTS: ContextConfig = {
   enforceHistoryInvariants: true,
   autoRecoverFromCrash: true,
@@ -23,7 +28,7 @@ const KEYS = {
   warn_on_invariant_violations: "warnOnInvariantViolations",
 } as const satisfies Record<string, keyof ContextConfig>;
 
-/** Reads the `[context]` table. A key it does not know is an error, not a wish that nobody heard. */
+/** Reads the `[context]` table. An unknown key is an error, so that a misspelt setting does not go unnoticed. */
 export function contextConfig(table: Readonly<Record<string, unknown>> = {}): ContextConfig {
   const config: { -readonly [K in keyof ContextConfig]: ContextConfig[K] } = { ...CONTEXT_DEFAULTS };
   for (const [key, value] of Object.entries(table)) {

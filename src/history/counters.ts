@@ -4,13 +4,15 @@ import { FAULT_KINDS, type FaultKind } from "./faults.ts";
 import type { Repair } from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";
 
+/** A count for each kind of fault. */
 export type CountByKind = Readonly<Record<FaultKind, number>>;
 
-/** Violations and repairs by kind, since this object was made. Counts whatever the log level. */
+/** Counts violations and repairs by kind since it was made, whatever the log level. */
 export class HistoryCounters {
   readonly #violations = zeros();
   readonly #repairs = zeros();
 
+  /** Adds what one check or repair found. */
   count(result: { readonly report: HistoryValidationReport; readonly repairs: readonly Repair[] }): void {
     for (const { kind } of result.report.faults) this.#violations[kind] += 1;
     for (const { fault } of result.repairs) this.#repairs[fault.kind] += 1;
@@ -29,15 +31,19 @@ function zeros(): Record<FaultKind, number> {
   return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>;
 }
 
+/** How one tool was used. */
 export interface ToolUse {
   readonly calls: number;
   readonly statuses: Readonly<Record<OutputStatus, number>>;
-  /** Milliseconds between call and output, summed over the pairs that carry both times. */
+  /** Milliseconds between call and output, summed over the calls that carry both times; `timed` says how many do. */
   readonly totalMs: number;
   readonly timed: number;
 }
 
-/** How each tool was used: calls, endings, time. Outputs count for the tool that their call names. */
+/**
+ * How each tool was used: its calls, how they ended, and how long they took. An output counts for the tool that its
+ * call names.
+ */
 export function countToolUse(items: readonly Item[]): ReadonlyMap<string, ToolUse> {
   const uses = new Map<string, { -readonly [K in keyof ToolUse]: ToolUse[K] }>();
   const calls = new Map<string, CallItem>();

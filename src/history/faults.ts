@@ -1,7 +1,7 @@
 import type { CallKind, ToolCallId } from "../wire/item.ts";
 import type { ProfileId } from "../wire/profiles.ts";
 
-/** Everything that can be wrong between a call and its output, and with what is bonded to them. */
+/** Everything that can be wrong between a call, its output and what is bonded to them. */
 export const FAULT_KINDS = [
   "missing-output",
   "orphan-output",
@@ -16,15 +16,18 @@ export const FAULT_KINDS = [
   "unknown-tool",
 ] as const;
 
+/** What is wrong; see `FAULT_KINDS`. */
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** What may not be separated from a call: the thought before it, the consent to it, the seal on it. */
+/** What must not be separated from a call: the reasoning before it, its approval, or the seal on it. */
 export type Bond = "reasoning" | "approval" | "signature";
 
-/** `error`: the provider refuses the request. `warning`: it is accepted, and the model is told something untrue. */
+/**
+ * `error`: the provider refuses the request. `warning`: the provider accepts it, but the model reads something untrue.
+ */
 export type Severity = "error" | "warning";
 
-/** One fault: what, where, on which tool. */
+/** One fault in a history: what is wrong, where, and with which call. */
 export interface HistoryFault {
   readonly kind: FaultKind;
   /** Index of the item at fault. */
@@ -33,7 +36,7 @@ export interface HistoryFault {
   readonly callKind?: CallKind;
   readonly toolName?: string;
   readonly bond?: Bond;
-  /** Index of the other half, where there is one. */
+  /** Index of the other item involved, if there is one. */
   readonly related?: number;
   readonly severity: Severity;
 }
@@ -51,7 +54,10 @@ const TOLERATED: Readonly<Record<ProfileId, ReadonlySet<FaultKind>>> = {
   "openai-compatible": new Set(["wrong-name", "broken-bond"]),
 };
 
-/** Without a profile every fault is an error: tomorrow's provider may be the strict one. */
+/**
+ * How severe a fault is for a provider. Without a profile every fault is an error, because the next provider may be the
+ * strict one.
+ */
 export function severityOf(kind: FaultKind, profile: ProfileId | undefined): Severity {
   return profile !== undefined && TOLERATED[profile].has(kind) ? "warning" : "error";
 }

@@ -3,11 +3,11 @@ import { resolve } from "./resolve.ts";
 import { PairScan } from "./scan.ts";
 
 /**
- * The atom of every removal: one message, or one model answer with its reasoning, calls, approvals and all their
- * outputs, wherever those stand. Taking less breaks a bond; taking a group never does.
+ * The smallest unit that may be removed from a history: one message, or one answer of the model with its reasoning,
+ * calls, approvals and all of their outputs. Removing less breaks a bond; removing a whole group never does.
  */
 export interface ProtocolGroup {
-  /** Positions, rising. Not always neighbours: a displaced output belongs to its call. */
+  /** Positions in ascending order. They need not be neighbours: a displaced output belongs to the group of its call. */
   readonly members: readonly number[];
   readonly kind: "message" | "answer" | "stray";
   /** False while one of its calls has no output. */
@@ -24,7 +24,7 @@ interface Ties {
   readonly open: ReadonlySet<number>;
 }
 
-/** Every item in exactly one group; groups in the order of their first members. */
+/** Splits a history into groups. Every item is in exactly one, and groups are in the order of their first members. */
 export function protocolGroups(items: readonly Item[]): readonly ProtocolGroup[] {
   const ties = tiesOf(items);
   const groupOf = assign(items, ties);

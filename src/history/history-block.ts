@@ -1,19 +1,20 @@
 import { type CallRecord, REQUIRED_FIELDS } from "./call-record.ts";
 
-/** A record in one line: which call, and how it ended. */
+/** One call in a line: which, and how it ended. */
 export interface HistoryLine {
   readonly call_id: string;
   readonly method_name: string;
   readonly status: "ok" | "error";
 }
 
-/** What a prompt says of a history: how long it is, and how it ended lately. */
+/** What a prompt says about the call records: how many there are, and how the newest calls ended. */
 export interface HistoryGlance {
   readonly size: number;
   /** Oldest first. */
   readonly newest: readonly HistoryLine[];
 }
 
+/** The glance at a list of call records. */
 export function glanceOf(records: readonly CallRecord[]): HistoryGlance {
   const newest = records.slice(-SUMMARIES).map(({ call_id, method_name, outcome_summary: { status } }) => {
     return { call_id, method_name, status };
@@ -21,7 +22,7 @@ export function glanceOf(records: readonly CallRecord[]): HistoryGlance {
   return { size: records.length, newest };
 }
 
-/** How the history is to be read: with these words a request is said to be guided. */
+/** The guidance that tells a model how programs read the history. A request that contains it counts as guided. */
 export const HISTORY_GUIDANCE = [
   "In programs, `context.conversation_history` holds one record for each of them, oldest first, read-only, all within reach.",
   "Filter, map and slice it directly; do not build an abstraction for what one expression says.",
@@ -33,8 +34,8 @@ const SUMMARY_BYTES = 300;
 const SUMMARIES = 3;
 
 /**
- * The lines about history in the volatile tail of a request: as long for a million records as for three, and nothing that a
- * record holds.
+ * The lines about the history in the tail of a request. They are as long for a million records as for three, and show
+ * no content of a record.
  */
 export function historyBlock({ size, newest }: HistoryGlance): string {
   const lines = newest.slice(-SUMMARIES).map(summaryOf);

@@ -3,8 +3,8 @@ import { MadeItems } from "./made-items.ts";
 import { PairScan } from "./scan.ts";
 
 /**
- * Pairing kept up to date as the log grows, so that the check before each request costs what is new. The log is
- * append-only: when it shrank, or its last known item is another one, everything is read again.
+ * Keeps pairing up to date as a log grows, so that the check before each request costs only what is new. The log is
+ * append-only: if it shrank, or its last known item differs, all of it is read again.
  */
 export class HistoryIndex {
   #scan = new PairScan();
@@ -12,12 +12,12 @@ export class HistoryIndex {
   /** @internal for `repairHistory`. */
   readonly made: MadeItems = new MadeItems();
 
-  /** Takes what was appended. */
+  /** Reads the items that were appended to the log. */
   append(log: readonly Item[]): void {
     this.scan(log, this.#tools);
   }
 
-  /** How many items are known. */
+  /** How many items have been read. */
   get size(): number {
     return this.#scan.count;
   }

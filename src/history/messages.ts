@@ -9,31 +9,39 @@ import { NORMALIZE_OPTIONS, type NormalizeOptions, normalize } from "./normalize
 import type { Repair } from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";
 
+/** Options of `repairMessages`. */
 export interface RepairMessagesOptions extends Omit<NormalizeOptions, "index" | "only" | "profile"> {
-  /** The shape of the messages. */
+  /** The format of the messages. */
   readonly format: WireFormat;
-  /** The list goes on from what the provider keeps, as with `previous_response_id` (`openai-responses` only). */
+  /**
+   * Set when the list continues a conversation that the provider keeps, as with `previous_response_id`
+   * (`openai-responses` only).
+   */
   readonly continues?: boolean;
-  /** Whose demands they must meet; the format's own provider when left out. */
+  /** The provider whose demands the messages must meet. Default: the one that the format belongs to. */
   readonly profile?: ProfileId | WireProfile;
 }
 
+/** The repaired messages, and what was wrong with them. */
 export interface RepairedMessages<T, List extends readonly T[] = readonly T[]> {
-  /** The same array when nothing was wrong; every untouched message is the object that went in. */
+  /**
+   * The repaired messages: the same array when nothing was wrong. Every untouched message is the same object that went
+   * in.
+   */
   readonly messages: List;
-  /** What was wrong between calls and outputs, by position among the items that the messages hold. */
+  /** What was wrong between calls and outputs. Positions are those of items, not of messages; see `messageAt`. */
   readonly report: HistoryValidationReport;
   readonly repairs: readonly Repair[];
-  /** Changes of form that the provider demands. */
+  /** Changes of form that the provider required. */
   readonly adjustments: readonly Adjustment[];
   readonly malformed: readonly Malformed[];
-  /** Ids that are sent differently from how they were given. */
+  /** Ids that are sent in another form than they were given. */
   readonly aliases: ReadonlyMap<ToolCallId, string>;
-  /** New ids of calls that shared one or had none, by the position of the call's item. */
+  /** New ids of calls that shared an id or had none, by the position of the call's item. */
   readonly renamed: ReadonlyMap<number, ToolCallId>;
-  /** The index of the message that held an item: `messageAt(fault.at)`. */
+  /** The index of the message that an item was read from: `messageAt(fault.at)`. */
   readonly messageAt: (item: number) => number;
-  /** Instructions that stood among the messages of a format which carries them beside. */
+  /** Instructions that were among the messages, for formats that carry them separately. */
   readonly instructions: readonly string[];
 }
 
@@ -47,8 +55,8 @@ const OPTIONS: OptionRules<RepairMessagesOptions> = {
 };
 
 /**
- * Messages that their provider will take. Structural: any SDK's message type goes in and the same comes out, in a list
- * that its client takes, which is not a readonly one.
+ * Repairs messages so that their provider accepts them. It works on any SDK's message type and returns the same type,
+ * as a mutable list if a mutable one went in.
  */
 export function repairMessages<T extends object>(
   messages: T[],

@@ -10,16 +10,19 @@ import { type RepairOptions, type Repaired, repairHistory, validateHistory } fro
 import type { HistoryValidationReport } from "./report.ts";
 import type { CheckOptions } from "./resolve.ts";
 
+/** Options of `normalize`. */
 export interface NormalizeOptions extends RepairOptions {
-  /** `strict` throws the full report instead of repairing. */
+  /** `strict` throws the full report instead of repairing. Default `lenient`. */
   readonly mode?: "strict" | "lenient";
+  /** Counts the faults and repairs. */
   readonly counters?: HistoryCounters;
-  /** Called once per history that was not whole. */
+  /** Called once for each history that had faults, with a line that sums them up. */
   readonly warn?: (line: string) => void;
 }
 
+/** A repaired history, and what was wrong with it. */
 export interface Normalized extends Repaired {
-  /** The repaired history; the same reference when nothing was wrong. */
+  /** The repaired history; the same array when nothing was wrong. */
   readonly items: PairedHistory;
 }
 
@@ -36,7 +39,10 @@ export const NORMALIZE_OPTIONS: OptionRules<NormalizeOptions> = {
   tools: { ...having("has"), wants: "a Set of the tools' names" },
 };
 
-/** Enforces every pairing invariant. Call it after a load, after any removal, before every request. */
+/**
+ * Enforces every pairing invariant. Call it after loading a history, after removing anything from it, and before every
+ * request.
+ */
 export function normalize(items: readonly Item[], options: NormalizeOptions = {}): Normalized {
   checkOptions(options, NORMALIZE_OPTIONS);
   const repaired = repairHistory(items, options);
@@ -53,12 +59,12 @@ export function validateHistoryInvariants(items: readonly Item[], options: Check
   return validateHistory(items, options);
 }
 
-/** Answers every call that nobody answered, and nothing else. */
+/** Adds an output for every call that has none, and changes nothing else. */
 export function ensureCallOutputsPresent(items: readonly Item[], options: RepairOptions = {}): Repaired {
   return repairHistory(items, { ...options, only: ["missing-output"] });
 }
 
-/** Leaves out every output that nobody asked for, and nothing else. */
+/** Removes every output that has no call, and changes nothing else. */
 export function removeOrphanOutputs(items: readonly Item[], options: RepairOptions = {}): Repaired {
   return repairHistory(items, { ...options, only: ["orphan-output"] });
 }

@@ -3,8 +3,9 @@ import type { Item } from "../wire/item.ts";
 declare const paired: unique symbol;
 
 /**
- * A history in which every call has its one output, next to it. The receipt of the repair station: whoever asks for it
- * cannot be handed a raw log. The brand is a type only; at run time a valid history is the very array that came in.
+ * A history in which every call has exactly one output, next to it. Only repair makes this type, so a function that
+ * asks for it cannot be given a raw log. The brand exists only in the type: at run time a valid history is the very
+ * array that came in.
  */
 export type PairedHistory = readonly Item[] & { readonly [paired]: true };
 

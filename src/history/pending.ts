@@ -3,14 +3,15 @@ import type { OutputReason, OutputStatus } from "../wire/status.ts";
 import { type Repaired, validateHistory } from "./repair.ts";
 import { syntheticOutput } from "./synthetic.ts";
 
+/** How a pending call ended. */
 export interface PendingEnd {
   readonly status: OutputStatus;
   readonly reason: OutputReason;
 }
 
 /**
- * The outputs to write for calls that were running when the turn ended. Only calls the history still holds and nobody
- * answered get one: an id whose call was compacted away would become an orphan.
+ * The outputs to write for calls that were running when the turn ended. Only calls that are still in the history and
+ * unanswered get one; an output for a call that was compacted away would be an orphan.
  */
 export function flushPending(
   items: readonly Item[],
@@ -26,8 +27,8 @@ export function flushPending(
 }
 
 /**
- * The synthetic outputs of a projection that was sent, to be appended to the log. From then on they are frozen: a
- * result that comes later is told once, at the end, and the prefix the provider has cached stays as it was.
+ * The synthetic outputs of a repaired history that was sent, to be appended to the log. From then on they are frozen: a
+ * real result that arrives later is shown once, at the end, so that the prefix the provider has cached stays the same.
  */
 export function frozenOutputs({ repairs }: Pick<Repaired, "repairs">): readonly OutputItem[] {
   return repairs.flatMap(({ item }) =>

@@ -6,7 +6,7 @@ import { MadeItems } from "./made-items.ts";
 import type { Resolved } from "./resolve.ts";
 import { derivedCallId, goneNote, lateNote, syntheticOutput } from "./synthetic.ts";
 
-/** What was done about a fault. */
+/** What repair did about a fault. */
 export type RepairAction = "answered" | "left-out" | "moved" | "renamed" | "corrected" | "detached" | "noted";
 
 export interface Decision {
@@ -16,16 +16,16 @@ export interface Decision {
   readonly item?: Item;
 }
 
-/** The edits of one repair, by position in the history they were planned for. */
+/** The edits of one repair, by position in the history that they were planned for. */
 export interface Plan {
   readonly drops: ReadonlySet<number>;
   readonly replacements: ReadonlyMap<number, Item>;
-  /** Items to stand before a position, already in order. */
+  /** Items to insert before a position, in order. */
   readonly insertions: ReadonlyMap<number, readonly Item[]>;
-  /** Notes that wait until the outputs around a position are over: between two outputs they would part a batch. */
+  /** Notes to insert near a position, after the outputs around it: between two outputs a note would split a batch. */
   readonly notes: ReadonlyMap<number, readonly Item[]>;
   readonly decisions: readonly Decision[];
-  /** Calls that are sent under another id than they were given. */
+  /** Calls that are sent under another id than the one they had. */
   readonly renamed: ReadonlyMap<number, ToolCallId>;
 }
 

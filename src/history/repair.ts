@@ -7,10 +7,11 @@ import { HistoryValidationReport } from "./report.ts";
 import { type CheckOptions, faultOf, resolve, type Resolved } from "./resolve.ts";
 import { PairScan } from "./scan.ts";
 
+/** Options of `repairHistory`. */
 export interface RepairOptions extends CheckOptions {
-  /** An index kept at append: the check then costs what is new. */
+  /** An index that is kept up to date as the log grows. The check then costs only what is new. */
   readonly index?: HistoryIndex;
-  /** Repair these kinds only. */
+  /** Repair only these kinds of fault. Default: all. */
   readonly only?: readonly FaultKind[];
 }
 
@@ -18,23 +19,24 @@ export interface RepairOptions extends CheckOptions {
 export interface Repair {
   readonly fault: HistoryFault;
   readonly action: RepairAction;
-  /** What stands in the projection because of it. */
+  /** The item that is in the repaired history because of it. */
   readonly item?: Item;
 }
 
+/** A repaired history, what was wrong, and what was done about it. */
 export interface Repaired {
-  /** The same array when there was nothing to do. */
+  /** The repaired history; the same array when nothing was wrong. */
   readonly history: PairedHistory;
-  /** What was wrong with the history that came in. */
+  /** What was wrong with the history before repair. */
   readonly report: HistoryValidationReport;
   readonly repairs: readonly Repair[];
-  /** New ids by the position of their call: `N19`'s mapping, to be kept beside the log. */
+  /** New ids of calls, by the position of the call. Keep them beside the log. */
   readonly renamed: ReadonlyMap<number, ToolCallId>;
 }
 
 const NONE_RENAMED: ReadonlyMap<number, ToolCallId> = new Map();
 
-/** Reports what is wrong and changes nothing. */
+/** Reports what is wrong with a history, and changes nothing. */
 export function validateHistory(
   items: readonly Item[],
   options: CheckOptions & Pick<RepairOptions, "index"> = {},
@@ -43,7 +45,7 @@ export function validateHistory(
   return isQuiet(scan) ? new HistoryValidationReport([]) : resolve(scan, items, options).report;
 }
 
-/** Makes a history whole. Pure: the log is not touched, and the same log gives the same bytes in every process. */
+/** Repairs a history. Pure: the log is not touched, and the same log gives the same bytes in every process. */
 export function repairHistory(items: readonly Item[], options: RepairOptions = {}): Repaired {
   const scan = scanOf(items, options);
   if (isQuiet(scan)) return untouched(items, new HistoryValidationReport([]));

@@ -1,6 +1,7 @@
 import type { CallKind, ToolCallId } from "../wire/item.ts";
 import { FAULT_KINDS, FAULT_WORDS, type FaultKind, type HistoryFault } from "./faults.ts";
 
+/** A call without an output. */
 export interface MissingOutput {
   readonly callId: ToolCallId;
   readonly toolName: string;
@@ -9,8 +10,8 @@ export interface MissingOutput {
 }
 
 /**
- * A call that is still running, or that its host is about to run or, after a denial, to answer without running it: not
- * missing.
+ * A call without an output that is not a fault: it is still running, or its host is about to run it, or to answer a
+ * denial.
  */
 export interface OpenCall {
   readonly callId: ToolCallId;
@@ -19,16 +20,19 @@ export interface OpenCall {
   readonly waitsFor: "tool" | "approval" | "denial";
 }
 
-/** What is wrong with a history. Nothing in it depends on a clock or on the order of a table. */
+/**
+ * What is wrong with a history. The report depends on nothing but the history: not on a clock, and not on the order of
+ * a table.
+ */
 export class HistoryValidationReport {
-  /** Every fault, by position. */
+  /** All faults, in order of position. */
   readonly faults: readonly HistoryFault[];
   readonly missingOutputs: readonly MissingOutput[];
   readonly orphanOutputs: readonly ToolCallId[];
   readonly inFlight: readonly OpenCall[];
-  /** Calls without any id that their format allows: never faults, never answered. */
+  /** Positions of calls that have no id because their format allows it. They are not faults, and are never answered. */
   readonly unpairable: readonly number[];
-  /** Outputs whose stored status was none of the four; they read as failed. */
+  /** Positions of outputs whose stored status was unknown; they count as failed. */
   readonly unknownStatuses: readonly number[];
 
   constructor(
@@ -45,15 +49,17 @@ export class HistoryValidationReport {
     this.unknownStatuses = beside.unknownStatuses ?? [];
   }
 
+  /** True when there is no fault. */
   isValid(): boolean {
     return this.faults.length === 0;
   }
 
+  /** How many faults of a kind there are. */
   count(kind: FaultKind): number {
     return this.faults.reduce((sum, fault) => (fault.kind === kind ? sum + 1 : sum), 0);
   }
 
-  /** The seed's words: missing and orphans always, further kinds when there are any. */
+  /** One line, in the seed document's words: missing and orphan outputs always, other kinds if there are any. */
   summary(): string {
     if (this.isValid()) return "History invariants are valid";
     return FAULT_KINDS.filter((kind, at) => at < 2 || this.count(kind) > 0)

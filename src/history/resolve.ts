@@ -7,13 +7,19 @@ import { HistoryValidationReport, type OpenCall } from "./report.ts";
 import { type Finding, isWeak, type PairScan } from "./scan.ts";
 import { sameTurn, Strays } from "./strays.ts";
 
+/** What to check a history against. */
 export interface CheckOptions {
-  /** Decides severities, never decisions. */
+  /** The provider by which severities are judged. It does not change what is found or repaired. */
   readonly profile?: ProfileId;
-  /** Calls that still run, with the moment after which they count as lost. Without `now` none is past it. */
+  /**
+   * Calls that are still running, each with the time after which it counts as lost. Without `now` none counts as lost.
+   */
   readonly inFlight?: ReadonlyMap<ToolCallId, { readonly deadline?: number }>;
+  /** The current time, in the same measure as the deadlines. */
   readonly now?: number;
-  /** Every tool the request may name. A pair of another tool becomes a note. */
+  /**
+   * The tools that the request may name. A call of any other tool, with its output, becomes a note. Default: no check.
+   */
   readonly tools?: ReadonlySet<string>;
 }
 

@@ -3,19 +3,20 @@ import { protocolGroups } from "./groups.ts";
 import type { PairedHistory } from "./paired.ts";
 import { repairHistory } from "./repair.ts";
 
+/** The history without its last turns, or why they could not be removed. */
 export type RolledBack =
   | {
       readonly ok: true;
       readonly history: PairedHistory;
       readonly removedTurns: number;
-      /** `cleared`: instructions went with the cut, so the next turn must be given all of them again. */
+      /** `cleared`: instructions were removed too, so the next turn must be given all of them again. */
       readonly baseline: "kept" | "cleared";
     }
   | { readonly ok: false; readonly fault: "nothing-to-roll-back" | "bad-count"; readonly turns: number };
 
 /**
- * Takes the last turns away. A turn begins where the user speaks; what the host slipped in as a user (environment,
- * instructions, notices) begins none. What stands before the first turn is never taken.
+ * Removes the last turns. A turn begins where the user speaks; text that the host added in the user's name
+ * (environment, instructions, notices) begins none. What comes before the first turn is never removed.
  */
 export function rollbackTurns(items: readonly Item[], count: number): RolledBack {
   const turns = turnStarts(items);

@@ -3,9 +3,12 @@ import { err, ok, type Result } from "../base/result.ts";
 import { CALL_KINDS, type Item } from "../wire/item.ts";
 import { parseOutputStatus } from "../wire/status.ts";
 
-/** A piece of a saved session that is not an item. Kept and reported: it may be all that is left of a turn. */
+/**
+ * A piece of a saved session that is not an item. It is kept and reported, because it may be all that is left of a
+ * turn.
+ */
 export interface Quarantined {
-  /** Line, or index in the array, from 1. */
+  /** The line, or the place in the array, counted from 1. */
   readonly place: number;
   readonly text: string;
   readonly why: string;

@@ -8,7 +8,7 @@ import { type Repaired, repairHistory, type RepairOptions, validateHistory } fro
 import type { HistoryValidationReport } from "./report.ts";
 import { type Quarantined, readItems } from "./saved.ts";
 
-/** What the journal should hold about one repair. The room returns it; the turn writes it. */
+/** The record to journal about one repair. This function only returns it; the kernel writes it. */
 export interface HistoryRepairedDraft {
   readonly kind: "history-repaired";
   readonly fault: string;
@@ -16,18 +16,19 @@ export interface HistoryRepairedDraft {
   readonly detail: Json;
 }
 
+/** A repaired history with the records to journal about its repairs. */
 export interface RecoveredHistory extends Repaired {
-  /** One draft per fault: the log keeps its gaps, and says how they were read. */
+  /** One record for each fault. The log itself keeps its gaps; the records say how they were read. */
   readonly records: readonly HistoryRepairedDraft[];
 }
 
-/** Repairs what a crash or an interrupt left behind, and says so in records. */
+/** Repairs what a crash or an interruption left behind, and returns the records that say so. */
 export function recoverFromCrash(items: readonly Item[], options: RepairOptions = {}): RecoveredHistory {
   const repaired = repairHistory(items, options);
   return { ...repaired, records: repairRecords(repaired) };
 }
 
-/** One `history-repaired` draft per fault that was acted on. */
+/** One `history-repaired` record for each fault that was repaired. */
 export function repairRecords({ repairs }: Pick<Repaired, "repairs">): readonly HistoryRepairedDraft[] {
   return repairs.map(({ fault, action, item }) => ({
     kind: "history-repaired",
@@ -37,10 +38,12 @@ export function repairRecords({ repairs }: Pick<Repaired, "repairs">): readonly 
   }));
 }
 
+/** Options of `loadSession`. */
 export interface LoadOptions extends NormalizeOptions {
   readonly config?: ContextConfig;
 }
 
+/** A session that was read: writable and repaired, or read-only as it was found. */
 export type LoadedSession =
   | {
       readonly mode: "writable";
@@ -57,7 +60,7 @@ export type LoadedSession =
       readonly quarantined: readonly Quarantined[];
     };
 
-/** Reads a saved session (a JSON array or one item a line), recovers it, normalizes it. */
+/** Reads a saved session (a JSON array, or one item a line) and repairs it. */
 export function loadSession(saved: string, options: LoadOptions = {}): LoadedSession {
   const { config = CONTEXT_DEFAULTS } = options;
   const { items, quarantined } = readItems(saved);
@@ -69,13 +72,14 @@ export function loadSession(saved: string, options: LoadOptions = {}): LoadedSes
   return { mode: "writable", history: again.history, report, records, quarantined };
 }
 
+/** Options of `getHistoryForPrompt`. */
 export interface PromptOptions extends NormalizeOptions {
   readonly config?: ContextConfig;
 }
 
 /**
- * The history as the next request may carry it. With enforcement on, what still fails after repair is not sent: a
- * call that is still running has no output yet, and no provider takes it so.
+ * The history as the next request may carry it. With enforcement on, it throws if the history is still malformed after
+ * repair: a call that is still running has no output yet, and no provider accepts that.
  */
 export function getHistoryForPrompt(items: readonly Item[], options: PromptOptions = {}): Normalized {
   const { config = CONTEXT_DEFAULTS } = options;

@@ -2,28 +2,29 @@ import type { Item } from "../wire/item.ts";
 import { type ProtocolGroup, protocolGroups } from "./groups.ts";
 import { type RepairOptions, type Repaired, repairHistory } from "./repair.ts";
 
+/** A shortened history, repaired after the cut. */
 export interface Trimmed extends Repaired {
-  /** Positions, in the history that came in, of what was taken away. */
+  /** Positions of what was removed, in the history that came in. */
   readonly removed: readonly number[];
 }
 
 /**
- * Keeps the newest `keepCount` items, and as many more as it takes not to part a group. Instructions at the very front
- * stay: they are not history. Paired again after the cut, never only before it.
+ * Keeps the newest `keepCount` items, and as many more as are needed so that no group is split. Instructions at the
+ * very front stay. Pairing is repaired after the cut.
  */
 export function trimOldHistory(items: readonly Item[], keepCount: number, options: RepairOptions = {}): Trimmed {
   if (items.length <= keepCount) return { ...repairHistory(items, options), removed: [] };
   return keepFrom(items, safeCut(items, items.length - Math.max(0, Math.trunc(keepCount))), options);
 }
 
-/** Takes the oldest group away, both halves of a pair and all of a batch. */
+/** Removes the oldest group: both halves of a pair, and all of a batch. */
 export function removeOldest(items: readonly Item[], options: RepairOptions = {}): Trimmed {
   const front = instructions(items);
   const oldest = protocolGroups(items).find((group) => (group.members[0] as number) >= front);
   return without(items, oldest === undefined ? [] : [oldest], options);
 }
 
-/** The nearest position at or before `at` where a cut parts no group. */
+/** The nearest position at or before `at` where a cut splits no group. */
 export function safeCut(items: readonly Item[], at: number): number {
   let cut = Math.min(Math.max(0, at), items.length);
   // From the newest: a group that reaches over the cut pulls it back, perhaps into an older one.
@@ -36,8 +37,8 @@ export function safeCut(items: readonly Item[], at: number): number {
 }
 
 /**
- * The newest groups for a compacted history: whole ones only. A group that misses an output is left behind as a whole,
- * because half a batch would be answered by words nobody said; the user's messages stay.
+ * The newest whole groups, for a compacted history. A group that lacks an output is left out entirely, because
+ * otherwise half a batch would be answered with words that nobody said. The user's messages stay.
  */
 export function compactTail(items: readonly Item[], keepCount: number, options: RepairOptions = {}): Trimmed {
   const cut = safeCut(items, items.length - keepCount);
@@ -47,7 +48,7 @@ export function compactTail(items: readonly Item[], keepCount: number, options: 
   return without(items, gone, options);
 }
 
-/** Applies cuts that know nothing of pairs, one after the other, and pairs again after the last. */
+/** Applies cuts that know nothing of pairing, one after the other, and repairs pairing after the last. */
 export function cutThenPair(
   items: readonly Item[],
   cuts: readonly ((items: readonly Item[]) => readonly Item[])[],

@@ -1,8 +1,9 @@
 import type { OutputItem, Part } from "../wire/item.ts";
 
 /**
- * Cuts an output in the middle: head and tail stay, the number of characters taken is stated. Ids, status and parts
- * that are not text stay as they are. Under the limit the same item is returned; a limit below none is none.
+ * Shortens an output in the middle: its beginning and its end stay, and the text says how many characters were removed.
+ * Ids, status and parts that are not text stay as they are. An output within the limit is returned unchanged; a limit
+ * below zero counts as zero.
  */
 export function truncateOutput(output: OutputItem, maxCharacters: number): OutputItem {
   const total = output.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);

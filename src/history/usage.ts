@@ -3,46 +3,47 @@ import type { DroppedRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 import { CallTracker } from "./call-tracker.ts";
 
-/** How a session's history was kept and used, in numbers: seed 002's evidence. */
+/** How a session's history was kept and used, in numbers: the evidence that seed 002 asks for. */
 export interface HistoryUsage {
-  /** Records in conversation_history. */
+  /** How many records `conversation_history` has. */
   readonly size: number;
   readonly calls: {
-    /** Calls that were begun and are over, however they ended. */
+    /** Calls that have ended, however they ended. */
     readonly ended: number;
-    /** Those of them that have their one record. */
+    /** Those of them that have a record. */
     readonly recorded: number;
-    /** Calls that run, or wait for somebody: they have none yet. */
+    /** Calls that are running or waiting; they have no record yet. */
     readonly open: number;
     /** Calls whose record was dropped, with a reason in its place. */
     readonly dropped: number;
   };
-  /** Requests to a model in which programs were offered, and those of them that said how the history is read. */
+  /** Requests in which programs were offered, and how many of them contained the guidance. */
   readonly requests: { readonly offering: number; readonly guided: number };
   readonly programs: {
     readonly run: number;
     readonly failed: number;
-    /** Run again by name or digest. */
+    /** Programs run again, by name or digest. */
     readonly again: number;
-    /** Whose text reads the history. */
+    /** Programs whose text reads the history. */
     readonly detected: number;
-    /** That did read it. */
+    /** Programs that did read it when they ran. */
     readonly reading: number;
-    /** Both: what was detected of what was read. */
+    /** Programs that read it and were detected by their text. */
     readonly readingDetected: number;
     readonly recordsRead: number;
   };
-  /** How many programs ask in each of the ways. */
+  /** How many programs use each way of asking. */
   readonly patterns: Readonly<Record<string, number>>;
 }
 
-/** Shares from 0 to 1; undefined when there was nothing to have a share of. */
+/** Shares from 0 to 1; `undefined` where there is nothing to take a share of. */
 export interface HistoryRates {
   readonly appended: number | undefined;
   readonly guided: number | undefined;
   readonly detected: number | undefined;
 }
 
+/** The shares that a usage amounts to. */
 export function ratesOf({ calls, requests, programs }: HistoryUsage): HistoryRates {
   return {
     appended: share(calls.recorded + calls.dropped, calls.ended),
@@ -51,13 +52,15 @@ export function ratesOf({ calls, requests, programs }: HistoryUsage): HistoryRat
   };
 }
 
+/** Counts usage as a journal is read. */
 export interface UsageCounter {
+  /** Reads the next record of the journal. */
   take(entry: JournalRecord | DroppedRecord): void;
-  /** `running`: how many of the calls without an end may still come to one. Every other one lacks its record. */
+  /** The usage so far. `running` says how many calls without an end may still end; every other one lacks its record. */
   usage(running: number): HistoryUsage;
 }
 
-/** Reads a journal for how its history is used. */
+/** Starts a counter for one journal. */
 export function usageCounter(): UsageCounter {
   const tracker = new CallTracker();
   const begun = new Set<string>();
@@ -104,7 +107,7 @@ export function usageCounter(): UsageCounter {
   return { take, usage };
 }
 
-/** Several sessions as one. */
+/** Adds up the usage of several sessions. */
 export function sumOfUsage(all: readonly HistoryUsage[]): HistoryUsage {
   const patterns: Record<string, number> = {};
   for (const one of all)

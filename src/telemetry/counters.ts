@@ -2,17 +2,19 @@ import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 import { wordIn } from "./facts.ts";
 import { count, type Counted, isCounted } from "./happened.ts";
 
+/** A count for everything that is counted. */
 export type EventCounts = Readonly<Record<Counted, number>>;
 
-/** Counts what happens, over all sessions it hears of. */
+/** An event sink that counts what happens, across all sessions that it receives events of. */
 export interface EventCounters extends EventSink {
   readonly counts: EventCounts;
-  /** How often each kind of fault was met, by its name. */
+  /** How often each kind of fault occurred. */
   readonly faults: Readonly<Record<string, number>>;
-  /** How calls of each tool ended. */
+  /** For each tool: how many of its calls ended with each status. */
   readonly tools: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
+/** Makes counters that start at zero. Pass them to the kernel as an event sink. */
 export function eventCounters(): EventCounters {
   const counts = { ...NOTHING };
   // Names come from models, too: under `__proto__` a plain object would count in everybody's prototype.

@@ -1,19 +1,22 @@
 import { checkOptions, oneOf } from "../base/options.ts";
 import type { EventSink, KernelEvent } from "../contracts/event-sink.ts";
 
-/** What is logged to, by shape: pino fits, and so does `jsonLines`. */
+/** A logger, by its shape: pino fits, and so does `jsonLines`. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
-  /** Whether lines of a level are written at all. Without it: all are. */
+  /** Whether lines of a level are written. Without this method, all are. */
   isLevelEnabled?(level: string): boolean;
 }
 
 type Level = Exclude<keyof Logger, "isLevelEnabled">;
 
-/** One structured line for every event, at the level that it deserves. */
+/**
+ * An event sink that logs one structured line for each event. Faults and failures are logged as `warn`, effects that
+ * could not be undone as `error`, beginnings and other frequent events as `debug`, everything else as `info`.
+ */
 export function structuredLog(logger: Logger): EventSink {
   const isWritten = (level: Level) => logger.isLevelEnabled?.(level) !== false;
   return {
@@ -25,12 +28,13 @@ export function structuredLog(logger: Logger): EventSink {
   };
 }
 
-/** From which level on lines are written. Default `info`: what happens all the time is left out. */
+/** Options of `jsonLines`. */
 export interface JsonLinesOptions {
+  /** The lowest level that is written. Default `info`, which leaves out what happens all the time. */
   readonly level?: Level;
 }
 
-/** A logger that writes JSON, one line each: to a file, to standard error. */
+/** A logger that writes one line of JSON for each entry, for example to a file or to standard error. */
 export function jsonLines(write: (line: string) => void, options: JsonLinesOptions = {}): Logger {
   checkOptions(options, { level: oneOf(...LADDER) });
   const { level: least = "info" } = options;

@@ -7,12 +7,15 @@ import { CHUNK_BYTES, nameOfBytes } from "../records/blob-name.ts";
 import type { BlobName } from "../records/ids.ts";
 import { type Law, type LawBook, lawsOf } from "./law.ts";
 
+/** The blob store that the laws test. */
 export interface BlobStoreUnderLaw {
-  /** Opens the blob store at a place: empty at first, the same content whenever the place is named again. */
+  /**
+   * Opens the blob store at a place: empty at first, and with the same content whenever the same place is opened again.
+   */
   readonly open: (place: string) => Promise<BlobStore>;
 }
 
-/** What every blob store must do, whoever wrote it. */
+/** The laws that every blob store must keep: `register(blobStoreLaws("mine", { open }), test)`. */
 export function blobStoreLaws(name: string, store: BlobStoreUnderLaw): readonly Law[] {
   let places = 0;
   return lawsOf(name, BOOK, () => {

@@ -4,7 +4,7 @@ import { model } from "./filesystem-laws/model.ts";
 import { places } from "./filesystem-laws/places.ts";
 import { type Law, lawsOf } from "./law.ts";
 
-/** What every filesystem must do, whoever wrote it: `register(filesystemLaws("mine", { open }), test)`. */
+/** The laws that every filesystem must keep: `register(filesystemLaws("mine", { open }), test)`. */
 export function filesystemLaws(name: string, filesystem: FilesystemUnderLaw): readonly Law[] {
   return lawsOf(name, [...contents, ...places, ...model], () => filesystem);
 }

@@ -1,12 +1,15 @@
-/** One promise, as data: any test runner can run it, and a report can name it. Rejects when the promise is broken. */
+/**
+ * One promise as data, so that any test runner can run it and any report can name it. `run` rejects when the promise is
+ * broken.
+ */
 export interface Law {
   readonly id: string;
-  /** `[STORE-4] …`: the rule it proves, then what it expects. */
+  /** The rule that it proves and what it expects: `[STORE-4] …`. */
   readonly title: string;
   readonly run: () => Promise<void>;
 }
 
-/** Hands every law to a runner's `test` function: `register(storeLaws("mine", { … }), test)`. */
+/** Registers every law with a test runner's `test` function: `register(storeLaws("mine", { … }), test)`. */
 export function register(laws: readonly Law[], test: (title: string, run: () => Promise<void>) => unknown): void {
   for (const { title, run } of laws) test(title, run);
 }

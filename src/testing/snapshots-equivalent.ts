@@ -5,7 +5,7 @@ import type { CompositeSnapshot } from "../index.ts";
 const INCIDENTAL = new Set(["at", "elapsed", "toolCallId"]);
 const LOGS = new Set(["ToolInvoked", "PromptRendered", "PromptExecuted"]);
 
-/** Whether two snapshots hold the same state, whatever their ids and times: the same run by another road. */
+/** Whether two snapshots hold the same state, whatever their ids and times are. */
 export function snapshotsEquivalent(a: CompositeSnapshot, b: CompositeSnapshot): boolean {
   return isDeepStrictEqual(essence(a), essence(b));
 }

@@ -5,7 +5,7 @@ import { life } from "./store-laws/life.ts";
 import { reach } from "./store-laws/reach.ts";
 import { writers } from "./store-laws/writers.ts";
 
-/** What every store must do, whoever wrote it. Laws are data: `register(storeLaws("mine", { … }), test)` runs them. */
+/** The laws that every store must keep: `register(storeLaws("mine", { … }), test)`. */
 export function storeLaws(name: string, store: StoreUnderLaw): readonly Law[] {
   let places = 0;
   return lawsOf(name, [...writers, ...appends, ...reach, ...life], () => {

@@ -11,10 +11,10 @@ export function applyPatchTool(): Tool {
   return defineTool({
     name: "apply_patch",
     description:
-      "Change several files of the workspace at once: all of the patch, or nothing. Either a unified diff, or\n" +
+      "Change several files of the workspace at once. Either the whole patch is applied, or nothing. It is a unified diff, or\n" +
       "*** Begin Patch\n*** Update File: path\n@@ a line somewhere before the change\n unchanged line\n-old line\n+new line\n" +
       "*** Add File: path\n+line\n*** Delete File: path\n*** End Patch\n" +
-      "Lines must stand in the file exactly. `*** Move to: path` after an Update File line moves the file.",
+      "Lines must match the file exactly. `*** Move to: path` after an Update File line moves the file.",
     access: "write",
     ...argumentsOf({ patch: text("The whole patch.") }),
     run: async ({ patch }, call) => {
@@ -63,16 +63,16 @@ async function lookAt({ files }: Call, change: FileChange): Promise<Looked> {
   try {
     const there = await kindAt(files, path);
     if (kind === "add")
-      return there === undefined ? stopped() : stopped("is there already. Update it, or delete it first.");
-    if (there === undefined) return stopped("is not there.");
+      return there === undefined ? stopped() : stopped("already exists. Update it, or delete it first.");
+    if (there === undefined) return stopped("does not exist.");
     if (there === "folder") return stopped("is a folder.");
     if (kind === "update" && change.to !== undefined && (await kindAt(files, change.to)) !== undefined)
-      return stopped(`${shownName(change.to)}, where it shall be moved, is there already.`);
+      return stopped(`cannot be moved: ${shownName(change.to)} already exists.`);
     const { hunks = [] } = change;
     if (hunks.length === 0) return stopped();
     const applied = applyHunks(await files.readText(path), hunks);
     if (!applied.ok) return stopped(...applied.faults);
-    if (kind === "delete" && applied.text !== "") return stopped("holds more than the lines that are deleted.");
+    if (kind === "delete" && applied.text !== "") return stopped("has more lines than the patch deletes.");
     return { faults: [], text: applied.text };
   } catch (error) {
     if (!HoldfastError.is(error)) throw error;

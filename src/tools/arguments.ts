@@ -19,7 +19,7 @@ export type InputOf<A> = { readonly [K in Exclude<keyof A, Optional<A>>]: TypeOf
 export function text(description: string): Argument<string> {
   return {
     schema: { type: "string", description },
-    fault: (value) => (typeof value === "string" ? undefined : "must be a text"),
+    fault: (value) => (typeof value === "string" ? undefined : "must be a string"),
   };
 }
 

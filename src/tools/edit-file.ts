@@ -16,17 +16,17 @@ export function editFileTool(): Tool {
   return defineTool({
     name: "edit_file",
     description:
-      "Replace pieces of text in a file of the workspace. Each `find` must stand in the file exactly, and once unless " +
+      "Replace pieces of text in a file of the workspace. Each `find` must match the file exactly, and only once unless " +
       "`all` is set. The edits are made in order, all of them or none.",
     access: "write",
     ...argumentsOf({
       path: text("Relative to the workspace."),
       edits: listOf(
-        "In the order in which they are made.",
+        "They are made in this order.",
         fields({
-          find: text("Exactly as it stands in the file, without line numbers."),
-          replace: text("What shall stand there instead."),
-          all: optional(flag("Every place, not only one.")),
+          find: text("The text to replace, exactly as in the file, without line numbers."),
+          replace: text("The new text."),
+          all: optional(flag("Replace every occurrence.")),
         }),
         1,
       ),
@@ -43,7 +43,7 @@ export function editFileTool(): Tool {
           now = done.text;
           changed = changed.concat(done.lines);
         }
-        if (now === before) return call.fail("no-change", `The edits leave ${shownName(path)} as it is.`);
+        if (now === before) return call.fail("no-change", `The edits do not change ${shownName(path)}.`);
         await call.files.writeText(path, now);
         return `Edited ${shownName(path)}: ${changed.length} ${changed.length === 1 ? "place" : "places"}, at line ${numbersWords(changed)}.`;
       } catch (error) {
@@ -60,15 +60,15 @@ type Edited =
 /** Compared as the model sees both, without carriage returns; what is not replaced keeps its own. */
 function edited(now: string, { find: given, replace, all = false }: Edit): Edited {
   const find = given.replaceAll("\r\n", "\n");
-  if (find === "") return { code: "empty-find", why: "has an empty text to find; write_file writes a whole file." };
+  if (find === "") return { code: "empty-find", why: "is empty; write_file writes a whole file." };
   const { seen, usual, inText } = asSeen(now);
   const places = placesOf(seen, find, { overlapping: !all });
   const lines = linesAt(seen, places);
-  if (places.length === 0) return { code: "not-found", why: `does not stand in the file.${likelyPlaces(seen, find)}` };
+  if (places.length === 0) return { code: "not-found", why: `is not in the file.${likelyPlaces(seen, find)}` };
   if (places.length > 1 && !all)
     return {
       code: "ambiguous",
-      why: `stands in ${places.length} places, at line ${numbersWords(lines)}. Give more of what is around it, or set all.`,
+      why: `occurs ${places.length} times, at line ${numbersWords(lines)}. Include more of the text around it, or set all.`,
     };
   const kept: string[] = [];
   let from = 0;

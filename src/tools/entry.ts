@@ -12,7 +12,10 @@ import { writeFileTool } from "./write-file.ts";
 export { execTool } from "./exec.ts";
 export type { ToolLimits };
 
-/** Reading, searching and changing the files of a session. Choose among them by name where not all are wanted. */
+/**
+ * Tools that read, search and change the files of a session: `read_file`, `list_files`, `glob`, `grep`, `write_file`,
+ * `edit_file` and `apply_patch`. To offer only some of them, filter the list by name.
+ */
 export function workspaceTools(options: { readonly limits?: Partial<ToolLimits> } = {}): readonly Tool[] {
   const limits = toolLimits(options.limits);
   return [

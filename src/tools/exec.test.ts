@@ -13,7 +13,7 @@ test("[EXEC-19] the tool keeps what a command did that succeeded, and undoes one
   const kept = await exec({ command: "echo report > report; exit 1", keep_on_failure: true });
   expect([kept.ok, text("report")]).toEqual([true, "report\n"]);
   const slow = await exec({ command: "sleep 50", seconds: 1 });
-  expect([slow.ok, slow.output]).toEqual([false, expect.stringContaining("Out of time")]);
+  expect([slow.ok, slow.output]).toEqual([false, expect.stringContaining("ran out of time")]);
   const asked = await exec({
     command: "trap 'exit 0' TERM; echo half > half; while :; do sleep 0.05; done",
     seconds: 1,
@@ -30,7 +30,7 @@ test("[EXEC-29] the tool says where a folder may be that is not there, and that 
   const exec = (cwd: string) => session.runTool({ name: "exec", input: { command: "echo x > ran", cwd } });
   expect(await exec("/disk/project/src")).toMatchObject({
     reason: "FILE_NOT_FOUND",
-    output: expect.stringContaining("There is no disk/project/src. Folders are named from the workspace on."),
+    output: expect.stringContaining("There is no disk/project/src. Folders are relative to the workspace."),
   });
   expect(await exec("srcs")).toMatchObject({
     output: expect.stringContaining("There is no srcs. The workspace has: src/."),

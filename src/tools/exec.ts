@@ -7,22 +7,22 @@ const NO_FOLDER = ["FILE_NOT_FOUND", "FILE_NOT_FOLDER", "FILE_BAD_PATH"] as cons
 const LONGEST_SECONDS = 3600;
 
 /**
- * A command in the workspace. One that fails leaves nothing, unless the model says beforehand that what it leaves is wanted
- * all the same. Offered by name, because not every agent is to run commands.
+ * A tool that runs a shell command in the workspace. If the command fails, its changes are undone, unless the model
+ * asked beforehand to keep them. Not part of `workspaceTools`, because not every agent should run commands.
  */
 export function execTool(): Tool {
   return defineTool({
     name: "exec",
     description:
       "Run a shell command in the workspace. If it succeeds (exit code 0) what it changed in the workspace is kept; if it " +
-      "fails, all of it is undone. Set keep_on_failure for commands whose files are wanted although they fail, e.g. a test " +
+      "fails, all of it is undone. Set keep_on_failure to keep what a command changed even if it fails, e.g. a test " +
       "run that writes a report. Processes that it leaves running are ended.",
     access: "execute",
     ...argumentsOf({
-      command: text("For /bin/sh."),
-      cwd: optional(text("A folder of the workspace. Its root if not said.")),
-      stdin: optional(text("What the command reads.")),
-      seconds: optional(whole("How long it may take.", 1, LONGEST_SECONDS)),
+      command: text("A command line for /bin/sh."),
+      cwd: optional(text("A folder of the workspace. Default: its root.")),
+      stdin: optional(text("What the command reads from standard input.")),
+      seconds: optional(whole("The most seconds that it may run.", 1, LONGEST_SECONDS)),
       keep_on_failure: optional(flag("Keep what it changed even if it fails.")),
     }),
     run: async ({ command, cwd: given = "", stdin, seconds, keep_on_failure: keep = false }, call) => {
@@ -37,7 +37,7 @@ export function execTool(): Tool {
       } catch (error) {
         if (!HoldfastError.is(error) || !NO_FOLDER.some((code) => code === error.code)) throw error;
         // A model that has seen a path of the whole disk, say in what a command put out, names it so.
-        return fileFailure(call, cwd, error, given.startsWith("/") ? " Folders are named from the workspace on." : "");
+        return fileFailure(call, cwd, error, given.startsWith("/") ? " Folders are relative to the workspace." : "");
       }
       const said = reportOf(result);
       // One that ran out of time may say that all is well while it is being ended.
@@ -50,9 +50,10 @@ export function execTool(): Tool {
 const ENDS: Readonly<Record<ExecEnd, (result: ExecResult) => string>> = {
   exited: ({ exitCode }) => `Exit code ${exitCode}.`,
   signaled: ({ signal }) => `Ended by ${signal}.`,
-  timeout: ({ elapsed }) => `Out of time after ${(elapsed / 1000).toFixed(1)} s: ended.`,
+  timeout: ({ elapsed }) => `Ended after ${(elapsed / 1000).toFixed(1)} s, because it ran out of time.`,
   aborted: () => "Stopped.",
-  "output-limit": ({ stdout, stderr }) => `Put out more than ${stdout.bytes + stderr.bytes} bytes: ended.`,
+  "output-limit": ({ stdout, stderr }) =>
+    `Ended after ${stdout.bytes + stderr.bytes} bytes of output, which is too much.`,
 };
 
 /** How it ended, what it put out, and what it did to the workspace. */

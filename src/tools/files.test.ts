@@ -108,7 +108,7 @@ describe("write_file", () => {
     const why = "Paths are relative to the workspace, and there is no disk in it.";
     expect(await run("write_file", { path: there, text: "x" })).toMatchObject({
       reason: "FILE_BAD_PATH",
-      output: expect.stringContaining(`${why} If a new folder is meant, say disk/project/src/b.txt.`),
+      output: expect.stringContaining(`${why} If you mean a new folder, say disk/project/src/b.txt.`),
     });
     for (const change of [`Add File: ${there}\n+x`, `Update File: src/a.txt\n*** Move to: ${there}\n@@\n-a\n+b`]) {
       const patch = `*** Begin Patch\n*** ${change}\n*** End Patch`;
@@ -144,7 +144,7 @@ describe("edit_file", () => {
     const { run, text } = await withTools({ "a.js": CODE });
     const outcome = await run("edit_file", { path: "a.js", edits: [{ find: "return 1", replace: "return 2" }] });
     expect(outcome).toMatchObject({ ok: false, reason: "ambiguous" });
-    expect(outcome.output).toContain("stands in 2 places, at line 2 and 5.");
+    expect(outcome.output).toContain("occurs 2 times, at line 2 and 5.");
     expect(await text("a.js")).toBe(CODE);
   });
 
@@ -156,7 +156,7 @@ describe("edit_file", () => {
     ];
     const outcome = await run("edit_file", { path: "a.js", edits });
     expect(outcome).toMatchObject({ ok: false, reason: "not-found" });
-    expect(outcome.output).toContain("of edit 2 of 2 does not stand in the file");
+    expect(outcome.output).toContain("of edit 2 of 2 is not in the file");
     expect(await text("a.js")).toBe(CODE);
   });
 
@@ -230,7 +230,7 @@ describe("paths and arguments", () => {
     ["read_file", {}, "path is missing"],
     ["read_file", { path: "a", from: 0 }, "from must be a whole number from 1"],
     ["edit_file", { path: "a", edits: [] }, "edits must have at least 1"],
-    ["edit_file", { path: "a", edits: [{ find: "a", replace: 1 }] }, "edits [0] replace must be a text"],
+    ["edit_file", { path: "a", edits: [{ find: "a", replace: 1 }] }, "edits [0] replace must be a string"],
     ["grep", { pattern: "a", literal: "yes" }, "literal must be true or false"],
     ["edit_file", { path: "a", edits: "all" }, "edits must be a list"],
     ["apply_patch", [], "must be an object"],

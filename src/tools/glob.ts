@@ -10,11 +10,11 @@ export function globTool({ paths: most, bytes }: ToolLimits): Tool {
     name: "glob",
     description:
       "Find files of the workspace by their paths: `**/*.ts`, `src/{a,b}/*.md`. `*` stays inside a name, `**` does not. " +
-      ".git and node_modules are passed over unless they are named.",
+      ".git and node_modules are skipped unless they are named.",
     access: "read",
     ...argumentsOf({
-      pattern: text("Relative to the path."),
-      path: optional(text("Where to begin. The workspace if not said.")),
+      pattern: text("Relative to `path`."),
+      path: optional(text("The folder to search. Default: the workspace.")),
     }),
     run: async ({ pattern, path: given = "" }, call) => {
       const path = plainPath(given);
@@ -27,7 +27,7 @@ export function globTool({ paths: most, bytes }: ToolLimits): Tool {
         if (found.length === 0) return ["[no file matches]", ...unreadable.words].join("\n");
         const shown = withinBytes(found.slice(0, most).map(shownName), bytes);
         const more = found.length - shown.length;
-        const left = more > 0 ? [`[and ${more} more; make the pattern narrower]`] : [];
+        const left = more > 0 ? [`[and ${more} more; use a narrower pattern]`] : [];
         return [...shown, ...left, ...unreadable.words].join("\n");
       } catch (error) {
         return fileFailure(call, path, error);

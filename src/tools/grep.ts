@@ -15,22 +15,22 @@ export function grepTool(limits: ToolLimits): Tool {
     name: "grep",
     description:
       "Find lines in the files of the workspace, by a regular expression (no lookaround, no backreferences) or, with " +
-      "`literal`, by a text. Binary files, .git and node_modules are passed over; name a folder to look into it.",
+      "`literal`, by a plain text. Binary files, .git and node_modules are skipped; name a folder to search it.",
     access: "read",
     ...argumentsOf({
       pattern: text("What to look for in each line."),
-      path: optional(text("A folder or file to look in. The workspace if not said.")),
+      path: optional(text("A folder or file to search. Default: the workspace.")),
       glob: optional(text("Only files that match, e.g. `**/*.ts`.")),
-      literal: optional(flag("Take the pattern as a text.")),
-      ignoreCase: optional(flag("Letters match in either case.")),
+      literal: optional(flag("Take the pattern as plain text.")),
+      ignoreCase: optional(flag("Ignore upper and lower case.")),
       around: optional(whole("Lines to show before and after each match.", 0, MOST_AROUND)),
-      limit: optional(whole("Matches at the most.", 1, limits.matches)),
+      limit: optional(whole("The most matches to show.", 1, limits.matches)),
     }),
     run: async (input, call) => {
       const { pattern, glob = "**", literal = false, ignoreCase = false, around = 0, limit = limits.matches } = input;
       const path = plainPath(input.path ?? "");
       const made = literal ? literalPattern(pattern, ignoreCase) : linePattern(pattern, ignoreCase);
-      if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as a text.`);
+      if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as plain text.`);
       try {
         const report = new Report(limit, around, limits.bytes);
         const unreadable = new Unreadable();
@@ -60,8 +60,8 @@ async function filesIn(call: Call, path: string, glob: string, unreadable: Unrea
 }
 
 function noFile(glob: string): string {
-  if (glob === "**") return "[there is no file to look into]";
-  const deeper = glob.includes("/") ? "" : "; **/ before it looks into every folder";
+  if (glob === "**") return "[there are no files to search]";
+  const deeper = glob.includes("/") ? "" : "; put **/ before it to search every folder";
   return `[no file matches ${cut(glob)}${deeper}]`;
 }
 
@@ -143,7 +143,7 @@ class Report {
 
   get text(): string {
     if (this.#matches === 0) return "[no line matches]";
-    const more = this.#more ? [`[only the first ${this.#matches}; make the pattern or the glob narrower]`] : [];
+    const more = this.#more ? [`[only the first ${this.#matches}; use a narrower pattern or glob]`] : [];
     return [...this.#lines, ...more].join("\n");
   }
 }

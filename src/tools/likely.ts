@@ -13,9 +13,9 @@ export function likelyPlaces(text: string, find: string): string {
     .map((line, at) => ({ line: line.replace(/\r$/, ""), number: at + 1 }))
     .filter(({ line }) => bare(line).includes(wanted))
     .slice(0, MOST_LIKELY);
-  if (near.length === 0) return " Read the file again: nothing in it is like it.";
+  if (near.length === 0) return " Nothing in the file is like it; read the file again.";
   const shown = near.map(({ line, number }) => `${number}: ${line.slice(0, LONGEST_SHOWN)}`).join("\n");
-  return ` It begins like this, and differs in white space or further down:\n${shown}`;
+  return ` It begins like these lines, but differs in white space or further down:\n${shown}`;
 }
 
 function bare(line: string): string {

@@ -1,18 +1,18 @@
 import { HoldfastError } from "../index.ts";
 
-/** What one call of a workspace tool shows at the most. More is never cut silently: the answer says how to go on. */
+/** How much one call of a workspace tool shows at most. Nothing is cut silently: the result says how to read on. */
 export interface ToolLimits {
-  /** Lines of a file. */
+  /** Lines of a file. Default 2000. */
   readonly lines: number;
-  /** Characters of one line. */
+  /** Characters of one line. Default 2000. */
   readonly lineLength: number;
-  /** Characters of text altogether. */
+  /** Characters of text in one result. Default 100 000. */
   readonly bytes: number;
-  /** Bytes of a picture or PDF. */
+  /** Bytes of a picture or PDF. Default 5 MB. */
   readonly media: number;
-  /** Paths in a listing, and files with matches. */
+  /** Paths that `list_files` and `glob` show. Default 1000. */
   readonly paths: number;
-  /** Lines that a search answers. */
+  /** Matching lines of a search. Default 200. */
   readonly matches: number;
 }
 

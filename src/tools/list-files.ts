@@ -13,8 +13,8 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
     description: "List a folder of the workspace. Names of folders end in /.",
     access: "read",
     ...argumentsOf({
-      path: optional(text("Relative to the workspace, which it is without one.")),
-      depth: optional(whole("How many levels of folders. 1 if not said.", 1, DEEPEST)),
+      path: optional(text("Relative to the workspace. Default: the workspace.")),
+      depth: optional(whole("How many levels of folders to list. Default: 1.", 1, DEEPEST)),
     }),
     run: async ({ path: given = "", depth = 1 }, call) => {
       const path = plainPath(given);
@@ -31,7 +31,7 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
       const more = unseen + found.length - shown.length;
       if (more === 0) return shown.join("\n");
       // What is in the folders among them was not looked at.
-      return `${shown.join("\n")}\n[and ${depth > 1 ? "at least " : ""}${more} more; list a folder of it, or use glob]`;
+      return `${shown.join("\n")}\n[and ${depth > 1 ? "at least " : ""}${more} more; list one of its folders, or use glob]`;
 
       async function walk(folder: string, level: number): Promise<void> {
         for (const { name, kind } of await call.files.list(folder)) {

@@ -27,7 +27,7 @@ export async function misplaced({ files }: Call, given: string): Promise<string 
   const path = plainPath(given);
   const [folder = "", ...below] = path.split("/");
   if (!given.startsWith("/") || below.length === 0 || (await files.exists(folder))) return undefined;
-  return `Paths are relative to the workspace, and there is no ${shownName(folder)} in it. If a new folder is meant, say ${shownName(path)}.`;
+  return `Paths are relative to the workspace, and there is no ${shownName(folder)} in it. If you mean a new folder, say ${shownName(path)}.`;
 }
 
 /** What a search passed over because it may not or cannot be read, or is too large to be: said at its end. */
@@ -45,7 +45,7 @@ export class Unreadable {
 
   /** Nothing, or one line more. */
   get words(): readonly string[] {
-    return this.#places.length === 0 ? [] : [`[passed over: ${shown(this.#places)}]`];
+    return this.#places.length === 0 ? [] : [`[skipped: ${shown(this.#places)}]`];
   }
 }
 

@@ -32,7 +32,7 @@ test("[TOOL-26] what is done to such a path is told in one line, and a command's
   expect(await said("write_file", { path, text: "1\n" })).toBe('Replaced "src/a\\nb.ts": 1 lines.');
   const edits = [{ find: "1", replace: "2" }];
   expect(await said("edit_file", { path, edits })).toBe('Edited "src/a\\nb.ts": 1 place, at line 1.');
-  expect(await said("edit_file", { path, edits })).toContain('In "src/a\\nb.ts" the text to find does not stand');
+  expect(await said("edit_file", { path, edits })).toContain('In "src/a\\nb.ts" the text to find is not in the file');
   await said("write_file", { path, text: "" });
   expect(await said("read_file", { path })).toBe('["src/a\\nb.ts" is empty]');
   const { session } = await work({ tools: [execTool()] });

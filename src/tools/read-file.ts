@@ -10,13 +10,13 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
   return defineTool({
     name: "read_file",
     description:
-      "Read a file of the workspace. Text comes with line numbers, which are not part of it; long files in parts. " +
+      "Read a file of the workspace. Text is shown with line numbers, which are not part of the file; long files are shown in parts. " +
       "Pictures and PDF files are shown.",
     access: "read",
     ...argumentsOf({
       path: text("Relative to the workspace."),
-      from: optional(whole("The first line, from 1.", 1, Number.MAX_SAFE_INTEGER)),
-      lines: optional(whole("How many lines.", 1, most)),
+      from: optional(whole("The first line to show, counted from 1.", 1, Number.MAX_SAFE_INTEGER)),
+      lines: optional(whole("How many lines to show.", 1, most)),
     }),
     run: async ({ path: given, from = 1, lines = most }, call) => {
       const path = plainPath(given);

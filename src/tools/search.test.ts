@@ -25,7 +25,7 @@ describe("list_files", () => {
 
   test("[TOOL-10] more than its limit is counted, not shown", async () => {
     const { said } = await withTools(TREE, { paths: 2 });
-    expect(await said("list_files", {})).toBe(".git/\nREADME.md\n[and 2 more; list a folder of it, or use glob]");
+    expect(await said("list_files", {})).toBe(".git/\nREADME.md\n[and 2 more; list one of its folders, or use glob]");
   });
 
   test("[TOOL-10] links and empty folders are told as what they are", async () => {
@@ -49,7 +49,7 @@ describe("glob", () => {
 
   test("[TOOL-10] more than its limit is counted, not shown", async () => {
     const { said } = await withTools(TREE, { paths: 1 });
-    expect(await said("glob", { pattern: "**/*.ts" })).toBe("src/a.ts\n[and 1 more; make the pattern narrower]");
+    expect(await said("glob", { pattern: "**/*.ts" })).toBe("src/a.ts\n[and 1 more; use a narrower pattern]");
   });
 });
 
@@ -68,11 +68,11 @@ describe("grep", () => {
   test("[TOOL-20] where it has looked into no file it says so, and not that nothing matches", async () => {
     const { said } = await withTools({ "src/a.ts": "TODO\n" });
     expect(await said("grep", { pattern: "TODO", glob: "*.ts" })).toBe(
-      "[no file matches *.ts; **/ before it looks into every folder]",
+      "[no file matches *.ts; put **/ before it to search every folder]",
     );
     expect(await said("grep", { pattern: "TODO", glob: "lib/**" })).toBe("[no file matches lib/**]");
     expect(await said("grep", { pattern: "TODO", glob: "x".repeat(9_000) })).toMatch(/^.{0,400}$/);
-    expect(await (await withTools()).said("grep", { pattern: "TODO" })).toBe("[there is no file to look into]");
+    expect(await (await withTools()).said("grep", { pattern: "TODO" })).toBe("[there are no files to search]");
   });
 
   test("[TOOL-20] what may be text in another encoding is named, and so is a file that was named and is none", async () => {
@@ -82,11 +82,11 @@ describe("grep", () => {
       "a.out": Uint8Array.of(0x7f, 0xff, 0, 1),
       zeros: "TODO\0",
     });
-    const passed = "[no line matches]\n[passed over: latin.c (not UTF-8 text), notes.txt (not UTF-8 text)]";
+    const passed = "[no line matches]\n[skipped: latin.c (not UTF-8 text), notes.txt (not UTF-8 text)]";
     expect(await said("grep", { pattern: "TODO" })).toBe(passed);
     for (const path of ["a.out", "zeros", "latin.c"])
       expect(await said("grep", { pattern: "TODO", path })).toBe(
-        `[no line matches]\n[passed over: ${path} (not UTF-8 text)]`,
+        `[no line matches]\n[skipped: ${path} (not UTF-8 text)]`,
       );
   });
 
@@ -130,7 +130,7 @@ describe("grep", () => {
   test("[TOOL-10] at its limit it ends and says so", async () => {
     const { said } = await withTools({ "a.txt": "x\n".repeat(50) });
     const answer = await said("grep", { pattern: "x", limit: 3 });
-    expect(answer).toBe("a.txt:1:x\na.txt:2:x\na.txt:3:x\n[only the first 3; make the pattern or the glob narrower]");
+    expect(answer).toBe("a.txt:1:x\na.txt:2:x\na.txt:3:x\n[only the first 3; use a narrower pattern or glob]");
     const { said: all } = await withTools({ "a.txt": "x\n".repeat(3) });
     expect(await all("grep", { pattern: "x", limit: 3 })).toBe("a.txt:1:x\na.txt:2:x\na.txt:3:x");
   });

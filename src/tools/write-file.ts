@@ -9,10 +9,10 @@ export function writeFileTool(): Tool {
   return defineTool({
     name: "write_file",
     description:
-      "Write a whole file of the workspace; folders on the way are made. What stood there before is replaced: " +
+      "Write a whole file of the workspace. Missing folders are created. A file that exists is replaced: " +
       "use edit_file to change a part of a file.",
     access: "write",
-    ...argumentsOf({ path: text("Relative to the workspace."), text: text("All that the file shall hold.") }),
+    ...argumentsOf({ path: text("Relative to the workspace."), text: text("The whole content of the file.") }),
     run: async ({ path: given, text: content }, call) => {
       const path = plainPath(given);
       try {

@@ -173,7 +173,7 @@ describe("an effect", () => {
     const outcome = await transactions.run({ id: "c1", name: "charge", input: { keys: ["a", "b", "c"], fail: true } });
     expect(did.slice(3)).toEqual(["refund c", "refund a"]);
     expect(outcome.output).toBe(
-      "declined. Its changes here were undone. Outside: payment (b) happened and was not undone: undoing it failed 3 times: bank closed.",
+      "declined. Its changes here were undone. Effects outside: payment (b) happened and was not undone: undoing it failed 3 times: bank closed.",
     );
     expect(ledger.closings()[0]).toMatchObject({ effects: "happened" });
     const plain = bank();

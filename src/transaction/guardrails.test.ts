@@ -122,7 +122,7 @@ describe("progress", () => {
     controller.abort();
     const outcome = await run;
     expect(outcome).toMatchObject({ status: "canceled" });
-    expect(outcome.output).toContain("It had run for 1.5 s. It had put out:\ncompiling…\n42 of 100\n");
+    expect(outcome.output).toContain("It had run for 1.5 s. Its output so far:\ncompiling…\n42 of 100\n");
     expect(heard).toEqual(["compiling…\n", "42 of 100\n"]);
     expect(ledger.closings()[0]?.output).toBe(outcome.output);
   });

@@ -85,7 +85,7 @@ const STOPPED: ReadonlySet<Ending["kind"]> = new Set(["canceled", "timeout", "ev
 /** A call that was stopped while it ran: how long it had run, and what it had put out. */
 function stoppedWords(elapsed: number, progress: string): string {
   const ran = `It had run for ${(elapsed / 1000).toFixed(1)} s.`;
-  return progress === "" ? ran : `${ran} It had put out:\n${progress}`;
+  return progress === "" ? ran : `${ran} Its output so far:\n${progress}`;
 }
 
 /** The one record that closes it. */
@@ -138,7 +138,7 @@ function wordsOf(
   stopped: readonly string[],
 ): string {
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
-  const outside = stuck.length === 0 ? [] : [`Outside: ${inWords(stuck.join("; "))}.`];
+  const outside = stuck.length === 0 ? [] : [`Effects outside: ${inWords(stuck.join("; "))}.`];
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${inWords(stuckChildren.join("; "))}.`];
   // Whoever denies says what became of it: mostly it never ran.
   const undone = ending.kind === "denied" ? [] : changes;

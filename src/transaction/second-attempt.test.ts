@@ -89,7 +89,7 @@ describe("a call that has to run again", () => {
       await transactions.run({ id: "quick", name: "increment", input: { turns: 0 } });
       const outcome = await running;
       expect(outcome).toMatchObject({ status: stays ? "canceled" : "success", attempts: 2 });
-      if (stays) expect(outcome.output).toMatch(/It had put out:\nsecond $/);
+      if (stays) expect(outcome.output).toMatch(/Its output so far:\nsecond $/);
     }
   });
 

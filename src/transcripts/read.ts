@@ -11,8 +11,9 @@ import type { Source } from "../base/text/source.ts";
 import { countStrict, type Place, threadsIn, threadsOf } from "./threads.ts";
 import type { Conversation, Element, FlawedLine, Transcript, Unrecognised } from "./transcript.ts";
 
+/** How to read a transcript. */
 export interface ReadOptions {
-  /** Read it as this, instead of finding out. */
+  /** The format to read it as. Default: found out from the file. */
   readonly format?: FormatId;
 }
 

@@ -39,7 +39,7 @@ function validate(value: unknown): SchemaResult<Question> {
   if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { question, options } = (value ?? {}) as { readonly question?: unknown; readonly options?: unknown };
   if (typeof question !== "string" || question.trim() === "" || question.length > LONGEST)
-    return { issues: [{ message: `must be a text of up to ${LONGEST} characters`, path: ["question"] }] };
+    return { issues: [{ message: `must be a string of up to ${LONGEST} characters`, path: ["question"] }] };
   if (options === undefined) return { value: { question } };
   const listed = Array.isArray(options) && options.every((option) => typeof option === "string");
   if (!listed || options.length > MOST_OPTIONS)

@@ -359,7 +359,7 @@ describe("recall", () => {
     const outputs = (await session.conversation())
       .filter((item) => item.kind === "output")
       .map(({ parts }) => textOf(parts));
-    expect(outputs.at(-2)).toMatch(/24000 of \d+ bytes; ask for the rest with bytes\]$/);
+    expect(outputs.at(-2)).toMatch(/24000 of \d+ bytes; use bytes to read the rest\]$/);
     expect(outputs.at(-1)!.split("\n")).toHaveLength(3); // two lines, and which they are
   });
 

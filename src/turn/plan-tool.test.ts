@@ -60,7 +60,7 @@ test("[TOOL-15] in plan mode it is offered and runs", async () => {
 });
 
 test.each([
-  [{}, "objective: must be a text"],
+  [{}, "objective: must be a string"],
   [{ objective: "x", status: "maybe" }, "status: must be one of active, done, abandoned"],
   [{ objective: "x", steps: [{ title: "a", status: "later" }] }, "steps[0]: must be { title, status }"],
   [{ objective: "x", steps: "none" }, "steps: must be a list"],

@@ -14,8 +14,8 @@ const STEP_STATUSES = ["todo", "doing", "done"] as const;
 export const planTool: Tool = defineTool<Plan>({
   name: "plan",
   description:
-    "Write down your plan, or what has changed of it: the objective and the steps with where each stands. What you " +
-    "write replaces the plan before. Use it for work of several steps, and when a step is done.",
+    "Write down or update your plan: the objective, and the steps with the status of each. This replaces " +
+    "the previous plan. Use it for work of several steps, and whenever a step is done.",
   access: "read",
   input: checkedBy(validate),
   inputSchema: {
@@ -30,7 +30,7 @@ export const planTool: Tool = defineTool<Plan>({
           required: ["title", "status"],
         },
       },
-      status: { type: "string", enum: STATUSES, description: "Of the whole plan. active if not said." },
+      status: { type: "string", enum: STATUSES, description: "Of the whole plan. Default: active." },
     },
     required: ["objective", "steps"],
   },
@@ -54,7 +54,7 @@ function validate(value: unknown): SchemaResult<Plan> {
   if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { objective, steps = [], status = "active" } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
-  if (!isWords(objective)) return fault("objective", `must be a text of up to ${LONGEST} characters`);
+  if (!isWords(objective)) return fault("objective", `must be a string of up to ${LONGEST} characters`);
   if (!isOneOf(STATUSES, status)) return fault("status", `must be one of ${STATUSES.join(", ")}`);
   if (!Array.isArray(steps) || steps.length > MOST_STEPS)
     return fault("steps", `must be a list of up to ${MOST_STEPS}`);

@@ -20,10 +20,10 @@ export function recallTool(recall: (request: RecallRequest) => Recalled, read: R
     inputSchema: {
       type: "object",
       properties: {
-        handle: { type: "string", description: "holdfast:// and 26 letters, as it stands in the conversation." },
-        lines: range("Lines from and to, from 1, both included."),
-        bytes: range("Bytes from and to; to is not included."),
-        grep: { type: "string", description: "Only the lines that hold this text." },
+        handle: { type: "string", description: "holdfast:// and 26 letters, as shown in the conversation." },
+        lines: range("The first and the last line, counted from 1, both included."),
+        bytes: range("A range of bytes; `to` is not included."),
+        grep: { type: "string", description: "Only the lines that contain this text." },
       },
       required: ["handle"],
     },
@@ -42,7 +42,7 @@ function shownWhole(text: string): string {
   const size = Buffer.byteLength(text);
   return size <= MOST_BYTES
     ? text
-    : `${beginningOf(text)}\n[${MOST_BYTES} of ${size} bytes; ask for the rest with bytes]`;
+    : `${beginningOf(text)}\n[${MOST_BYTES} of ${size} bytes; use bytes to read the rest]`;
 }
 
 /** What part it is belongs to it: of many matches only the first are here. */
@@ -79,9 +79,9 @@ function validate(value: unknown): SchemaResult<RecallRequest> {
   const unknown = unknownField(value, ["handle", "lines", "bytes", "grep"]);
   if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { handle, lines, bytes, grep } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof handle !== "string") return { issues: [{ message: "must be a text", path: ["handle"] }] };
+  if (typeof handle !== "string") return { issues: [{ message: "must be a string", path: ["handle"] }] };
   if (grep !== undefined && typeof grep !== "string")
-    return { issues: [{ message: "must be a text", path: ["grep"] }] };
+    return { issues: [{ message: "must be a string", path: ["grep"] }] };
   for (const [name, part] of [
     ["lines", lines],
     ["bytes", bytes],

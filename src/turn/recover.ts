@@ -87,7 +87,7 @@ function effectsOf({ effects }: SessionFold, calls: ReadonlyMap<string, unknown>
 }
 
 function outsideWords(left: readonly LeftEffect[]): readonly string[] {
-  return left.length === 0 ? [] : [`Outside: ${left.map(({ report }) => effectWords(report)).join("; ")}.`];
+  return left.length === 0 ? [] : [`Effects outside: ${left.map(({ report }) => effectWords(report)).join("; ")}.`];
 }
 
 /** Damage that no earlier recovery has reported. */

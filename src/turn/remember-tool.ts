@@ -43,8 +43,8 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
   return defineTool<Wish>({
     name: "remember",
     description:
-      "Keep something for the rest of this work: a rule the user set, the goal, or how the user likes things. It stays in " +
-      "sight however long the conversation becomes. Do not keep what is in the files, or what only this step needs.",
+      "Keep something for the rest of this work: a rule the user set, the goal, or how the user likes things. It stays " +
+      "visible however long the conversation gets. Do not keep what is in the files, or what only this step needs.",
     access: scopes.length === 1 ? "read" : "write",
     input: checkedBy(validateIn(scopes)),
     inputSchema: {
@@ -53,11 +53,11 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
         what: { type: "string", enum: Object.keys(KINDS) },
         name: { type: "string", description: "A short name for it, e.g. no-push. Preferences under one name add up." },
         text: { type: "string" },
-        scope: { type: "string", enum: scopes, description: "For whom it holds. session if not said." },
-        replaces: { type: "boolean", description: "It is said anew in place of what is kept under this name." },
+        scope: { type: "string", enum: scopes, description: "Where it applies. Default: session." },
+        replaces: { type: "boolean", description: "Replace what is kept under this name." },
         evidence: {
           type: "string",
-          description: "The holdfast:// handle of what it rests on, if not the user's last words.",
+          description: "The holdfast:// handle of what it is based on. Default: the user's last words.",
         },
       },
       required: ["what", "name", "text"],
@@ -70,8 +70,8 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
       const found = writeback().check(tuple, BY, waiting);
       if (found !== undefined && found !== "said") return call.fail(found.code, found.detail);
       if (wish.what === "rule" && !isUserTurn(context.pageOf(tuple.evidence ?? "")))
-        return call.fail("PROVENANCE_UNRESOLVED", "a rule rests on what the user said, and on nothing else");
-      if (found === "said") return `${wish.name} says so already.`;
+        return call.fail("PROVENANCE_UNRESOLVED", "a rule must be based on what the user said");
+      if (found === "said") return `${wish.name} already says so.`;
       call.dispatch(StagedWritebacks.wanted({ ...tuple, by: BY }));
       return `Kept as ${wish.what} ${wish.name} (${wish.scope}), from the next request on.`;
     },
@@ -104,8 +104,8 @@ function validateIn(scopes: readonly PageScope[]): (value: unknown) => SchemaRes
     if (typeof what !== "string" || !Object.hasOwn(KINDS, what))
       return fault("what", `must be one of ${Object.keys(KINDS).join(", ")}`);
     if (typeof name !== "string" || name.trim() === "" || name.length > LONGEST_NAME)
-      return fault("name", `must be a text of up to ${LONGEST_NAME} characters`);
-    if (typeof text !== "string" || text.trim() === "") return fault("text", "must be a text");
+      return fault("name", `must be a string of up to ${LONGEST_NAME} characters`);
+    if (typeof text !== "string" || text.trim() === "") return fault("text", "must be a string");
     if (!scopes.includes(scope as PageScope)) return fault("scope", `must be one of ${scopes.join(", ")}`);
     if (typeof replaces !== "boolean") return fault("replaces", "must be true or false");
     if (evidence !== undefined && typeof evidence !== "string") return fault("evidence", "must be a handle");

@@ -157,7 +157,7 @@ async function replyFrom(
 function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCall, "known"> {
   if (denied !== undefined) return { known: { kind: "denied", message: denied } };
   if (input.ok) return {};
-  return { known: { kind: "bad-arguments", message: `The arguments are no JSON object: ${input.why}.` } };
+  return { known: { kind: "bad-arguments", message: `The arguments are not a JSON object: ${input.why}.` } };
 }
 
 /** What can be told before it runs: that it will not, or whom it must wait for. Nobody is asked about what cannot run. */

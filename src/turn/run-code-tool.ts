@@ -54,9 +54,10 @@ export function runCodeTool(world: CodeWorld): Tool {
         code: { type: "string", description: "The program." },
         name: {
           type: "string",
-          description: "With code: what to keep it as. Alone: which one to run again, by name or program_source.",
+          description:
+            "With code: the name to keep it under. Alone: the program to run again, by name or program_source.",
         },
-        input: { description: "Any JSON: the program finds it as `input`." },
+        input: { description: "Any JSON: the program reads it as `input`." },
       },
     },
     async run(asked, call) {
@@ -157,7 +158,7 @@ async function toolAnswer(
 }
 
 function refusal(name: string): string {
-  return `${name} cannot be called from a program: it is not there, or what it does could not be undone.`;
+  return `${name} cannot be called from a program: it does not exist, or what it does could not be undone.`;
 }
 
 function validate(value: unknown): SchemaResult<Asked> {
@@ -166,9 +167,9 @@ function validate(value: unknown): SchemaResult<Asked> {
     readonly name?: unknown;
     readonly input?: Json;
   };
-  if (code !== undefined && typeof code !== "string") return wrong("code", "must be a text");
-  if (name !== undefined && typeof name !== "string") return wrong("name", "must be a text");
-  if (code === undefined && name === undefined) return wrong("code", "must be a text, unless a name is given");
+  if (code !== undefined && typeof code !== "string") return wrong("code", "must be a string");
+  if (name !== undefined && typeof name !== "string") return wrong("name", "must be a string");
+  if (code === undefined && name === undefined) return wrong("code", "must be a string, unless a name is given");
   if (code !== undefined && name !== undefined && !isProgramName(name))
     return wrong("name", "must begin with a letter and have letters, digits, dots, dashes and underscores, 64 at most");
   if (code !== undefined && name !== undefined && code.length > LONGEST_KEPT)

@@ -158,7 +158,7 @@ describe("a turn", () => {
     expect(end.status).toBe("done");
     const closings = await records(session, "call-closed");
     expect(closings).toMatchObject([
-      { status: "failed", reason: "bad-arguments", output: expect.stringContaining("no JSON object") },
+      { status: "failed", reason: "bad-arguments", output: expect.stringContaining("not a JSON object") },
       { status: "failed", reason: "bad-arguments", output: expect.stringContaining("no tool named nobody") },
       { status: "success" },
     ]);

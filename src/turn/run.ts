@@ -251,7 +251,7 @@ class Turn {
     await this.#write([faultRecord(fault, { needed, budget, unmet, largest })]);
     const names = (all: RefusedView["unmet"]) => all.map(({ page, level }) => `${page} (${level})`).join(", ");
     const most = largest.length === 0 ? "" : ` Most is taken by ${names(largest)}.`;
-    const message = `What must be shown needs ${needed} tokens and there are ${budget}.${most} There is no room for ${names(unmet)}.`;
+    const message = `What must be shown needs ${needed} tokens, but there are only ${budget}.${most} There is no room for ${names(unmet)}.`;
     return this.#end({ status: "failed", failure: { kind: "too-long", message, retryable: false, reached: "no" } });
   }
 

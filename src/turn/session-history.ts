@@ -48,7 +48,7 @@ export class SessionHistory {
     if (entry?.kind === "damaged") return { ok: false, code: "corrupt", message: entry.detail };
     const gone = this.#index.whyGone(seq);
     if (gone !== undefined && seq > 0) return { ok: false, code: "dropped", message: gone };
-    return { ok: false, code: "no-match", message: `Record ${seq} is of no call that ended.` };
+    return { ok: false, code: "no-match", message: `Record ${seq} does not belong to a call that has ended.` };
   }
 
   /** The program with this digest, when a call of this session gave it, and it is still as it was. */

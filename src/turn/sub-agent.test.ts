@@ -184,7 +184,7 @@ describe("a call that is discarded", () => {
       [steps("a"), steps("b"), { text: "x" }],
       { limits: { steps: 1 } },
       "agent-limit",
-      /bound of steps/,
+      /limit of steps/,
     ],
     ["is cut off", [steps("a"), { text: "half", stop: "length" }], {}, "agent-stopped", /length.*said last: half/s],
     ["gets no answer", [steps("a"), { fault: "not-allowed" }], {}, "agent-failed", /did not answer/],
@@ -244,7 +244,7 @@ describe("a call that is discarded", () => {
   test.each<readonly [string, Script, Partial<SubAgent>, string]>([
     ["stops without an end", [{ text: "half", stop: "length" }], {}, "stopped without finishing"],
     ["cannot be asked", [{ fault: "not-allowed" }], {}, "did not answer"],
-    ["meets its bound", [steps("a"), steps("b")], { limits: { steps: 1 } }, "met its bound of steps"],
+    ["meets its bound", [steps("a"), steps("b")], { limits: { steps: 1 } }, "reached its limit of steps"],
   ])("[AGENT-3] one that %s is told as that, and what it did goes", async (_, says, more, words) => {
     const { session } = await withHelper(says, more);
     const { end } = await watch(session.run("go", { model: scripted([delegates("tidy up"), { text: "ok" }]) }));

@@ -188,9 +188,9 @@ function whyNot(end: RunEnd): string {
   const last = end.text.trim() === "" ? "" : ` It had said last: ${end.text.slice(0, LONGEST).toWellFormed()}`;
   switch (end.status) {
     case "done":
-      return "The agent ended without a word.";
+      return "The agent ended without an answer.";
     case "limit":
-      return `The agent met its bound of ${end.limit} before it was done.${last}`;
+      return `The agent reached its limit of ${end.limit} before it was done.${last}`;
     case "waiting":
       return `The agent needs somebody's consent for ${end.waiting.map(({ tool }) => tool).join(", ")}, and nobody gave it.${last}`;
     case "failed":
@@ -209,6 +209,6 @@ function validate(value: unknown): SchemaResult<{ readonly task: string }> {
   if (unknown !== undefined) return { issues: [{ message: unknown }] };
   const { task } = (value ?? {}) as { readonly task?: unknown };
   if (typeof task !== "string" || task.trim() === "")
-    return { issues: [{ message: "must be a text", path: ["task"] }] };
+    return { issues: [{ message: "must be a string", path: ["task"] }] };
   return { value: { task } };
 }

@@ -35,8 +35,8 @@ describe("the kernel's tools", () => {
     ["recall", null, "must be an object"],
     ["remember", { what: "rule", name: "n", txt: "t" }, "no argument txt; there are: what, name, text"],
     ["remember", { what: "law", name: "n", text: "t" }, "must be one of "],
-    ["remember", { what: "rule", name: "", text: "t" }, "must be a text of up to 64 characters"],
-    ["remember", { what: "rule", name: "n", text: " " }, "must be a text"],
+    ["remember", { what: "rule", name: "", text: "t" }, "must be a string of up to 64 characters"],
+    ["remember", { what: "rule", name: "n", text: " " }, "must be a string"],
     ["remember", { what: "rule", name: "n", text: "t", scope: "world" }, "must be one of session"],
     ["remember", { what: "rule", name: "n", text: "t", replaces: "yes" }, "must be true or false"],
     ["remember", { what: "rule", name: "n", text: "t", evidence: 7 }, "must be a handle"],
@@ -44,9 +44,9 @@ describe("the kernel's tools", () => {
     ["open_sections", null, "section_ids must be a list of: more"],
     ["open_sections", { section_ids: "more" }, "section_ids must be a list of: more"],
     ["open_sections", { section_ids: [] }, "section_ids must be a list of: more"],
-    ["run_code", null, "must be a text, unless a name is given"],
-    ["run_code", { code: 7 }, "must be a text"],
-    ["run_code", { name: 7 }, "must be a text"],
+    ["run_code", null, "must be a string, unless a name is given"],
+    ["run_code", { code: 7 }, "must be a string"],
+    ["run_code", { name: 7 }, "must be a string"],
     ["helper", ["x"], "must be an object"],
   ])("[TOOL-17] %s says what is wrong with its arguments (%#)", async (name, input, words) => {
     const { session } = await open();
@@ -70,7 +70,7 @@ describe("the kernel's tools", () => {
     for (const more of [{}, { lines: { from: 1, to: 1e9 } }, { bytes: { from: 0, to: 1e9 } }]) {
       const answer = await recalled(more);
       expect(Buffer.byteLength(answer)).toBeLessThan(24_200);
-      expect(answer).toMatch(/; ask for (the rest with bytes|less at a time)\]$/);
+      expect(answer).toMatch(/; (use bytes to read the rest|ask for less at a time)\]$/);
     }
   });
 });

@@ -1,4 +1,6 @@
-/** A change of form that a profile asked for. It never decides what happened; repair has done that. */
+/**
+ * A change of form that a profile required. It never changes what happened in the conversation; that is repair's job.
+ */
 export interface Adjustment {
   readonly kind:
     | "media-replaced"
@@ -24,8 +26,9 @@ export interface Adjustment {
     | "text-mended"
     | "message-malformed";
   /**
-   * Where: the index of the message that was read (`message-malformed`), of the one that is written (`messages-joined`,
-   * `message-split`, `item-id-dropped`, `signature-waived`, `text-mended`), 0 for `id-aliased`, else of the item.
+   * Where it was made. For `message-malformed`: the index of the message that was read. For `messages-joined`,
+   * `message-split`, `item-id-dropped`, `signature-waived` and `text-mended`: the index of the message that is written.
+   * For `id-aliased`: 0. For all others: the index of the item.
    */
   readonly at: number;
 }

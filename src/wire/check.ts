@@ -2,7 +2,7 @@ import { readTurns } from "./judge/read.ts";
 import { type ProfileChoice, profileOf } from "./profiles.ts";
 import { WIRE_RULES, type WireRuleId } from "./rules.ts";
 
-/** A request as it would be sent: messages alone, or with the tools it offers. */
+/** A request as it would be sent: the messages alone, or together with the tools it offers. */
 export type WireRequest =
   | readonly unknown[]
   | {
@@ -10,22 +10,30 @@ export type WireRequest =
       readonly input?: readonly unknown[];
       readonly contents?: readonly unknown[];
       readonly tools?: unknown;
-      /** The provider keeps what came before: outputs may answer calls that are not in the list. */
+      /**
+       * Set when the provider keeps the earlier conversation: outputs may then answer calls that are not in the list.
+       */
       readonly previous_response_id?: unknown;
+      /** Like `previous_response_id`, for a conversation that the provider keeps. */
       readonly conversation?: unknown;
+      /** The provider's own setting for thinking; some rules apply only when it is on. */
       readonly thinking?: unknown;
     };
 
+/** One reason why the provider would refuse a request. */
 export interface WireFault {
   readonly rule: WireRuleId;
-  /** Index of the message. */
+  /** Index of the message at fault. */
   readonly at: number;
   readonly detail: string;
-  /** The error the provider would have answered with. */
+  /** The error that the provider would answer with. */
   readonly error: string;
 }
 
-/** The strict judge: everything in a request that its provider would refuse. Empty means it may be sent. */
+/**
+ * Checks a request against every wire rule of a profile and returns all that its provider would refuse. An empty list
+ * means that the request may be sent.
+ */
 export function checkWire(request: WireRequest, choice: ProfileChoice): readonly WireFault[] {
   const profile = profileOf(choice);
   const messages = messagesOf(request);

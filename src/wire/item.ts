@@ -3,19 +3,23 @@ import type { OutputReason, OutputStatus } from "./status.ts";
 
 declare const toolCallIdBrand: unique symbol;
 
-/** The id that joins a call to its output, as the provider wrote it. Providers reuse and rewrite them. */
+/** The id that joins a call to its output, as the provider wrote it. Providers reuse and rewrite these ids. */
 export type ToolCallId = string & { readonly [toolCallIdBrand]: true };
 
-/** The only maker of a `ToolCallId`. */
+/** Makes a `ToolCallId` from text. Nothing else does. */
 export function toolCallId(text: string): ToolCallId {
   return text as ToolCallId;
 }
 
+/** The message formats that can be read and written. */
 export type WireFormat = (typeof WIRE_FORMATS)[number];
 
 export const WIRE_FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"] as const;
 
-/** The kinds of call a model makes. An id of one kind never answers another. */
+/**
+ * The kinds of call that a model makes. An output of one kind never answers a call of another kind, even under the same
+ * id.
+ */
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** `shell` is the local shell of old; `commands` and `patch` are the tools that run commands and change files. */
@@ -33,7 +37,7 @@ export function spaceOf(kind: CallKind): 0 | 1 | 2 | 3 | 4 | 5 {
   return kind === "commands" ? 4 : 5;
 }
 
-/** What the host put into the conversation itself: no turn of the user's. */
+/** What kind of text the host added to the conversation. Such text does not begin a turn of the user. */
 export type Notice =
   | "environment"
   | "instructions"
@@ -47,20 +51,23 @@ export type Notice =
   | "result-media"
   | "summary";
 
-/** Where an item was read from. An untouched item is written back as this very object, so nothing is lost. */
+/** Where an item was read from. An untouched item is written back as the very same object, so nothing is lost. */
 export interface Origin {
   readonly format: WireFormat;
   readonly message: object;
-  /** Where the message stood: a host may send one object twice. */
+  /** Index of the message in its list: a host may send the same object twice. */
   readonly at: number;
   /** The pieces of the message this item was read from. */
   readonly pieces: readonly unknown[];
-  /** Which of the message's items it is, and of how many. */
+  /** Which of the items read from the message this is; `of` says how many there are. */
   readonly nth: number;
   readonly of: number;
-  /** The pieces are no longer those of the message. */
+  /** True when `pieces` differ from those of the message. */
   readonly changed?: boolean;
-  /** The message is not the one that was given: what stood in it as no part is one here. */
+  /**
+   * True when `message` is a corrected copy of the one that was given: elements of its list that were not parts are
+   * parts in the copy.
+   */
   readonly mended?: boolean;
 }
 
@@ -70,30 +77,40 @@ export interface PartOrigin {
   readonly piece: unknown;
 }
 
+/**
+ * One piece of a message or a result: text, a picture, a recording, a file, or something this version does not know.
+ */
 export type Part =
   | { readonly type: "text"; readonly text: string; readonly notice?: Notice; readonly origin?: PartOrigin }
   | { readonly type: "image" | "audio" | "file"; readonly media: MediaSource; readonly origin?: PartOrigin }
-  /** A part this version does not know; carried in the format it came from, told in words in others. */
+  /**
+   * A part that this version does not know: sent back unchanged in the format it came from, described in words in
+   * others.
+   */
   | { readonly type: "other"; readonly origin: PartOrigin };
 
+/** Where the content of a picture, recording or file is: at an address, inline, kept by a provider, or in a blob. */
 export interface MediaSource {
   readonly mediaType?: string;
   readonly url?: string;
   readonly base64?: string;
-  /** The id under which one provider keeps the content. No other can read it. */
+  /** The id under which one provider keeps the content. No other provider can read it. */
   readonly fileId?: string;
-  /** Content beside the journal, by name: read when a request is to show it, and not before. */
+  /** A blob that holds the content. It is read only when a request shows it. */
   readonly blob?: { readonly name: string; readonly size: number };
-  /** What a file is called. */
+  /** The name of the file. */
   readonly name?: string;
 }
 
 interface ItemBase {
-  /** The provider's id of the item (`fc_…`, `msg_…`), not of the call. */
+  /** The provider's id of the item (`fc_…`, `msg_…`); not the id of the call. */
   readonly id?: string;
-  /** When it was said, as a label. */
+  /** When it was said; for display only. */
   readonly at?: string;
-  /** Which model answer it belongs to. Items of one answer form one batch; formats without messages leave it out. */
+  /**
+   * Which answer of the model the item belongs to. The items of one answer form one batch. Absent in formats that do
+   * not say.
+   */
   readonly step?: number | string;
   readonly origin?: Origin;
 }
@@ -114,54 +131,57 @@ export interface UserItem extends ItemBase {
 export interface AssistantItem extends ItemBase {
   readonly kind: "assistant";
   readonly parts: readonly Part[];
-  /** `commentary`, `final_answer`: texts of different phases are never joined. */
+  /** `commentary` or `final_answer`: texts of different phases are never joined. */
   readonly phase?: string;
-  /** The reasoning item this one may not be sent without. */
+  /** The id of the reasoning item without which this one must not be sent. */
   readonly reasoningId?: string;
 }
 
 export interface ReasoningItem extends ItemBase {
   readonly kind: "reasoning";
   readonly text: string;
-  /** The provider's seal over the text. An empty one was lost on the way and makes the item unsendable. */
+  /** The provider's seal over the text. An empty seal was lost on the way, and the item cannot be sent. */
   readonly signature?: string;
 }
 
 export interface CallItem extends ItemBase {
   readonly kind: "call";
   readonly callKind: CallKind;
-  /** Absent only where the format allows it: a local shell call without an id cannot be paired. */
+  /** Absent only where the format allows it, as for a local shell call. A call without an id cannot be paired. */
   readonly callId?: ToolCallId;
   readonly name: string;
   readonly input?: Json;
-  /** The arguments as streamed, where the format sends text; `input` is then left unparsed. */
+  /** The arguments as the text that was streamed, for formats that send text; `input` is then not set. */
   readonly inputText?: string;
-  /** The stream ended inside the arguments. Nothing ran, so nothing may answer it. */
+  /** True when the stream ended in the middle of the arguments. Nothing ran, so nothing may answer the call. */
   readonly partial?: boolean;
-  /** Run by the provider itself: it answers, not we. */
+  /** True when the provider runs the call itself, and answers it. */
   readonly server?: boolean;
   readonly signature?: string;
   readonly reasoningId?: string;
-  /** `none`: the tool only reads, so an interrupted call changed nothing. */
+  /** `none` when the tool only reads: an interrupted call has then changed nothing. */
   readonly effects?: "none" | "unknown";
 }
 
 export interface OutputItem extends ItemBase {
   readonly kind: "output";
   readonly callKind: CallKind;
-  /** Absent on a named external event, which stands alone. */
+  /** Absent on a named external event, which answers no call. */
   readonly callId?: ToolCallId;
   readonly name?: string;
   readonly status: OutputStatus;
-  /** The word that was stored, when it was none of the four. */
+  /** The status as it was stored, if it was not one of the four known ones. */
   readonly statusText?: string;
   readonly reason?: OutputReason;
   readonly parts: readonly Part[];
-  /** A structured result, where the format has one. */
+  /** The structured result, in formats that have one. */
   readonly value?: Json;
-  /** Made by repair, not by a tool. A real output beats it. */
+  /** True when repair made the output, not a tool. A real output replaces it. */
   readonly synthetic?: boolean;
-  /** A provider has read this synthetic output: changing it now would rewrite what the model knows. */
+  /**
+   * True when a provider has already read this synthetic output. It then stays as it is: a change would rewrite what
+   * the model knows.
+   */
   readonly frozen?: boolean;
   readonly server?: boolean;
 }
@@ -179,7 +199,7 @@ export interface ApprovalAnswerItem extends ItemBase {
   readonly reason?: string;
 }
 
-/** Something this version does not know, kept as it came. */
+/** Something that this version does not know, kept as it came. */
 export interface OtherItem extends ItemBase {
   readonly kind: "other";
   readonly by: "model" | "host";
@@ -200,6 +220,7 @@ export type Item =
 /** The items that take part in call/output pairing. */
 export type PairableHistoryItem = CallItem | OutputItem;
 
+/** Whether an item is a call or an output. */
 export function isPairable(item: Item): item is PairableHistoryItem {
   return item.kind === "call" || item.kind === "output";
 }
@@ -208,7 +229,7 @@ export function isBlankText(part: Part): boolean {
   return part.type === "text" && part.text.trim() === "";
 }
 
-/** The plain text of a message or an output. */
+/** The text parts of a message or an output, as one text. */
 export function textOf(parts: readonly Part[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

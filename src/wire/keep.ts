@@ -3,18 +3,21 @@ import type { Item, Origin, Part, WireFormat } from "./item.ts";
 import { keptItemsFault } from "./kept-shape.ts";
 import { readMessages } from "./project.ts";
 
-/** Items as a journal can keep them: plain JSON, with each provider's message once, however many items it holds. */
+/**
+ * Items in the form in which a journal keeps them: plain JSON that holds each provider's message once, however many
+ * items were read from it.
+ */
 export interface KeptItems {
   readonly originals: readonly { readonly format: WireFormat; readonly message: object }[];
   readonly items: readonly KeptItem[];
 }
 
-/** An item without its original; `from` says which original it was read from, and as which of how many items. */
+/** An item without its original. `from` says from which original it was read, and as which of how many items. */
 export type KeptItem = Omit<Item, "origin"> & { readonly from?: readonly [original: number, nth: number, of: number] };
 
 /**
- * Makes items ready to be kept. As plain JSON each would carry a copy of its message, and items that were one message
- * would come back as many: the calls of one answer parted, and refused.
+ * Turns items into the form that a journal keeps. Written as plain JSON without it, each item would carry a copy of its
+ * message, and items of one message would come back as several: the calls of one answer would be split up, and refused.
  */
 export function keepItems(items: readonly Item[]): KeptItems {
   const places = new Map<object, number>();
@@ -31,8 +34,8 @@ export function keepItems(items: readonly Item[]): KeptItems {
 }
 
 /**
- * The items again, each tied to its original, so that what was not touched is sent as it came. Of what are no items, because
- * somebody wrote them down unchecked, nothing but that can be told.
+ * Reads kept items back and ties each to its original, so that untouched messages are sent as they came. If the kept
+ * value is not valid, the result is one item that says so.
  */
 export function unkeepItems(kept: KeptItems): readonly Item[] {
   const fault = keptItemsFault(kept as unknown as Json, "items");

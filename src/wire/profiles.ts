@@ -1,50 +1,71 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { WireFormat } from "./item.ts";
 
+/** The providers whose demands are known. */
 export type ProfileId = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk" | "openai-compatible";
 
-/** What a provider demands of a request's shape, as data. Repair makes one history; this says how it must look. */
+/**
+ * What a provider demands of the form of a request, as data. Repair makes one history; a profile says how it must be
+ * written.
+ */
 export interface WireProfile {
   readonly id: ProfileId;
   readonly format: WireFormat;
-  /** Consecutive messages of one role are joined, and with them all results of a batch. */
+  /** Consecutive messages of one role are joined into one, and so are all results of a batch. */
   readonly alternates: boolean;
-  /** The first message (after instructions) must be the user's. */
+  /** The first message after the instructions must be the user's. */
   readonly userFirst: boolean;
-  /** The model does not continue its own text: the last message may not be the assistant's. */
+  /** The last message must not be the assistant's, because the model does not continue its own text. */
   readonly userLast: boolean;
   /** Messages and text blocks without content are refused. */
   readonly refusesBlank: boolean;
-  /** The last text, when it is the assistant's, may not end in white space. */
+  /** A final text of the assistant must not end in white space. */
   readonly refusesTrailingSpace: boolean;
-  /** The role `developer` is not known; instructions are the system's. */
+  /** The role `developer` is unknown; instructions are sent as `system`. */
   readonly refusesDeveloper: boolean;
-  /** Outputs of a batch must stand in the order of the calls. */
+  /** The outputs of a batch must be in the order of their calls. */
   readonly outputsInCallOrder: boolean;
-  /** What a call id may look like; one that does not fit is written under a derived alias. */
+  /** What a call id may look like. An id that does not fit is replaced by an alias derived from it. */
   readonly callIds: { readonly pattern: RegExp; readonly maxLength: number };
-  /** What a tool's name may look like in a call; one that does not fit is written with `_` for each letter that does not. */
+  /**
+   * What a tool name may look like in a call. In a name that does not fit, each character that is not allowed becomes
+   * `_`.
+   */
   readonly toolNames: { readonly pattern: RegExp; readonly maxLength: number };
-  /** Whether an output can say that it failed. */
+  /** Whether an output can be marked as failed. */
   readonly errorFlag: boolean;
-  /** What the model can read besides text. */
+  /** Whether the model reads pictures (`images`) and recordings (`audio`). */
   readonly images: boolean;
   readonly audio: boolean;
-  /** What may be given by its address. The rest must be sent along, and where nobody has it, is told in words. */
+  /**
+   * Media that may be given by URL. All other media must be sent inline; if the content is not at hand, it is described
+   * in words.
+   */
   readonly byAddress: readonly ("image" | "audio" | "file")[];
-  /** Media types that may stand in a result. What may not, and can be read, is shown in a message after the results. */
+  /**
+   * Media types that a result may hold. Others that the provider reads elsewhere are shown in a message after the
+   * results.
+   */
   readonly resultMedia: RegExp;
-  /** Whether other media in a result is refused, also where it was read from one. */
+  /** Whether other media in a result is refused even if it was read from a result in this format. */
   readonly refusesResultMedia: boolean;
-  /** Media types that a result may show in a message after it. What may stand nowhere is told in words. */
+  /** Media types of a result that may be shown in a message after it. Media that fits nowhere is described in words. */
   readonly messageMedia: RegExp;
-  /** Media types that the user may bring. Others are told in words, and those that are words are shown as text. */
+  /** Media types that the user may send. Others are described in words, and files of a text type are shown as text. */
   readonly userMedia: RegExp;
-  /** Whether others are refused, also where they were read from one; pictures of the user's then keep to `mediaBytes`. */
+  /**
+   * Whether other types are refused even if they were read from a message in this format. Pictures of the user are then
+   * also limited to `mediaBytes`.
+   */
   readonly refusesUserMedia: boolean;
-  /** Media in the assistant's messages: taken, taken where it was read from one, or always refused; then it is moved. */
+  /**
+   * Media in messages of the assistant. `taken`: accepted. `own`: accepted if it was read from a message in this
+   * format. `refused`: never accepted. Media that is not accepted is moved to another message.
+   */
   readonly assistantMedia: "taken" | "own" | "refused";
-  /** Bytes that one picture or file of a result may have. A larger one would be refused in every later request. */
+  /**
+   * The most bytes that one picture or file of a result may have. A larger one would be refused in every later request.
+   */
   readonly mediaBytes: number;
 }
 
@@ -57,7 +78,7 @@ const PICTURES_PDF = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/;
 const GEMINI_MEDIA = /^(image\/(png|jpeg|webp|heic|heif)$|(audio|video)\/|application\/pdf$)/;
 const PICTURES_PDF_SOUND = /^(image\/(png|jpeg|gif|webp)|application\/pdf|audio\/(wav|x-wav|mpeg|mp3))$/;
 
-/** Every profile, whole: a new trait breaks the build in each row until somebody has looked it up. */
+/** All profiles, each complete: a new trait breaks the build in every row until somebody has looked it up. */
 export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
   "openai-chat": {
     id: "openai-chat",
@@ -205,9 +226,10 @@ export const PROFILES: Readonly<Record<ProfileId, WireProfile>> = {
   },
 };
 
+/** A known profile by name, or one of your own. */
 export type ProfileChoice = ProfileId | WireProfile;
 
-/** A profile by name, or one of your own made from it: `{ ...PROFILES.anthropic, userLast: true }`. */
+/** Looks up a profile by name, or takes one of your own: `{ ...PROFILES.anthropic, userLast: true }`. */
 export function profileOf(choice: ProfileChoice): WireProfile {
   if (typeof choice !== "string") return choice;
   if (Object.hasOwn(PROFILES, choice)) return PROFILES[choice];

@@ -21,18 +21,19 @@ const CODECS: Readonly<Record<WireFormat, Codec>> = {
   "ai-sdk": aiSdk,
 };
 
-/** Messages of a format as items. */
+/** Reads messages of a format into items. */
 export function readMessages(messages: readonly unknown[], format: WireFormat, how: Decoding = {}): Decoded {
   return CODECS[format].decode(messages, how);
 }
 
+/** A history as the messages of one provider, and what was changed to meet its demands. */
 export interface Written extends Encoded {
   readonly adjustments: readonly Adjustment[];
-  /** Ids that had to be written differently here, by the id they stand for. */
+  /** Call ids that had to be written differently, by the id they stand for. */
   readonly aliases: ReadonlyMap<ToolCallId, string>;
 }
 
-/** A repaired history as the messages of a profile. Only the form differs between profiles, never the story. */
+/** Writes a repaired history as the messages of a profile. Profiles differ only in form, never in what happened. */
 export function writeMessages(items: readonly Item[], choice: ProfileChoice): Written {
   const profile = profileOf(choice);
   const adjustments: Adjustment[] = [];

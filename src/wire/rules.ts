@@ -14,18 +14,22 @@ interface Judged {
   readonly thinks: boolean;
 }
 
-/** One demand, the errors it prevents, and its checker. It binds the profiles that have an error for it. */
+/**
+ * One demand of providers, the errors it prevents, and its check. It applies to every profile that has an error listed
+ * for it.
+ */
 export interface WireRule {
   readonly id: WireRuleId;
   readonly demands: string;
   /**
-   * What the provider answers when it is broken, as seen in public reports (ids and indexes vary). `unquoted:` marks a
-   * refusal that is known, or likely behind a gateway, without its exact words.
+   * What each provider answers when the rule is broken, as seen in public reports (ids and indexes vary). `unquoted:`
+   * marks a refusal that is known, or likely behind a gateway, but whose exact words are not.
    */
   readonly errors: Partial<Readonly<Record<ProfileId, string>>>;
   readonly check: (judged: Judged) => readonly Breach[];
 }
 
+/** The id of a wire rule. */
 export type WireRuleId = `WIRE-${number}`;
 
 const OPENAI_UNANSWERED =
@@ -34,7 +38,7 @@ const OPENAI_UNASKED =
   "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
 const TEXT = "The request body is not valid JSON: no low surrogate in string";
 
-/** Every rule. A profile is bound by those that name it. */
+/** Every rule. A rule applies to the profiles that it lists an error for. */
 export const WIRE_RULES: readonly WireRule[] = [
   {
     id: "WIRE-1",

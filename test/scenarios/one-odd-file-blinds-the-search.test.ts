@@ -32,9 +32,9 @@ test("[TOOL-10] [FILE-11] a pipe, a file that is too large and a folder that may
   const { session } = await withOddFiles();
   const said = async (name: string, input: object) => (await session.runTool({ name, input })).output;
   expect(await said("grep", { pattern: "needle" })).toBe(
-    "a.txt:1:needle\n[passed over: secret (not readable), big.log (too large)]",
+    "a.txt:1:needle\n[skipped: secret (not readable), big.log (too large)]",
   );
-  expect(await said("glob", { pattern: "**/*.txt" })).toBe("a.txt\n[passed over: secret (not readable)]");
+  expect(await said("glob", { pattern: "**/*.txt" })).toBe("a.txt\n[skipped: secret (not readable)]");
   expect(await said("list_files", { depth: 2 })).toBe(
     "a.txt\nbig.log\npipe (neither file nor folder)\nsecret/ (not readable)",
   );

@@ -12,14 +12,18 @@ import { callOptions, OPTIONS_SENT, type Writing } from "./request.ts";
 import { StreamReader } from "./stream.ts";
 import { type AiSdkModel, KNOWN_VERSIONS } from "./vendor.ts";
 
+/** Options of `aiSdk`. */
 export interface AiSdkOptions {
-  /** Whose demands the requests must meet. Left out, they are read from the provider's name. */
+  /** The profile that requests must meet. Default: chosen by the name of the model's provider. */
   readonly profile?: ProfileChoice;
-  /** `false` asks for whole answers. */
+  /** `false` asks for whole answers instead of streams. Default `true`. */
   readonly stream?: boolean;
-  /** `false` for models that do not reason: some providers refuse to be asked for sealed reasoning. */
+  /**
+   * Set it to `false` for models that do not reason: some providers refuse requests that ask for sealed reasoning.
+   * Default `true`.
+   */
   readonly sealedReasoning?: boolean;
-  /** Further options of every request, by provider, in the SDK's words. They win. */
+  /** Further options for every request, by provider, in the SDK's own terms. They override Holdfast's. */
   readonly providerOptions?: JsonObject;
 }
 
@@ -30,6 +34,7 @@ const OPTIONS: OptionRules<AiSdkOptions> = {
   providerOptions: OBJECT,
 };
 
+/** A model that asks through a language model of the AI SDK. */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkOptions(options, OPTIONS);
   if (typeof model !== "object" || model === null) throw badOption("model", model, "a language model of the AI SDK");

@@ -1,4 +1,7 @@
-/** A language model of the AI SDK, by shape: those of majors 5 (`v2`), 6 (`v3`) and 7 (`v4`) fit, and so does a wrapped one. */
+/**
+ * A language model of the AI SDK, by its shape: those of majors 5 (`v2`), 6 (`v3`) and 7 (`v4`) fit, and so do wrapped
+ * ones.
+ */
 export interface AiSdkModel {
   readonly specificationVersion: string;
   readonly provider: string;

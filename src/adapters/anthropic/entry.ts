@@ -13,21 +13,32 @@ import { MessagesReader } from "./stream.ts";
 import { anthropicClient, type AnthropicClient, type AnthropicConnection } from "./vendor.ts";
 import type { Writing } from "./writing.ts";
 
+/** Options of `anthropic`. */
 export interface AnthropicOptions extends AnthropicConnection {
+  /** The provider's name of the model. */
   readonly model: string;
-  /** A client of `@anthropic-ai/sdk`, or anything of its shape; made from the connection when left out. */
+  /** A client of `@anthropic-ai/sdk`, or anything of its shape. Default: one made from the connection's options. */
   readonly client?: AnthropicClient;
-  /** For models that demand more: `{ ...PROFILES.anthropic, userLast: true }` where prefill is refused. */
+  /**
+   * The profile that requests must meet. Default `anthropic`. For models that refuse prefill: `{ ...PROFILES.anthropic,
+   * userLast: true }`.
+   */
   readonly profile?: ProfileChoice;
-  /** `false` asks for whole answers. */
+  /** `false` asks for whole answers instead of streams. Default `true`. */
   readonly stream?: boolean;
-  /** Used where a request names no limit; this provider demands one. */
+  /** The token limit for answers to requests that name none; this provider demands one. Default 8192. */
   readonly maxOutputTokens?: number;
-  /** `false` marks nothing for the prompt cache. */
+  /** `false` sets no marks for the prompt cache. Default `true`. */
   readonly cache?: boolean;
-  /** How a request's `reasoning` is asked for: as an effort, or for older models as a budget of tokens. */
+  /**
+   * How a request's `reasoning` is sent: `adaptive` as an effort, or `budget` as a number of tokens, for older models.
+   * Default `adaptive`.
+   */
   readonly thinking?: Writing["thinking"];
-  /** Further fields of every request, in the provider's words: `thinking`, `metadata`. They win. */
+  /**
+   * Further fields for every request, in the provider's own terms, such as `thinking` or `metadata`. They override
+   * Holdfast's.
+   */
   readonly body?: JsonObject;
 }
 
@@ -38,6 +49,7 @@ const OPTIONS: OptionRules<AnthropicOptions> = {
   thinking: oneOf("adaptive", "budget"),
 };
 
+/** A model of Anthropic's, asked through the official SDK. */
 export function anthropic(options: AnthropicOptions): Model {
   checkOptions(options, OPTIONS, ["model"]);
   const { model, stream = true, maxOutputTokens = 8192, cache = true, thinking = "adaptive", body = {} } = options;

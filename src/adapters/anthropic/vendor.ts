@@ -1,9 +1,12 @@
 import { HoldfastError } from "../../base/errors.ts";
 
-/** The part of `@anthropic-ai/sdk` that is used, by shape: its client fits, and so does a wrapper or a double. */
+/**
+ * The part of `@anthropic-ai/sdk` that Holdfast uses, by its shape: the package's client fits, and so does a wrapper or
+ * a test double.
+ */
 export interface AnthropicClient {
   readonly messages: { create(body: object, options: CallOptions): PromiseLike<unknown> };
-  /** Told where nobody answers. */
+  /** The address, named in the failure when nobody answers. */
   readonly baseURL?: string;
 }
 
@@ -13,7 +16,7 @@ interface CallOptions {
   readonly maxRetries: number;
 }
 
-/** Where and as whom to ask; what is left out is read by the SDK from its environment variables. */
+/** How to connect. What is left out, the SDK reads from its environment variables. */
 export interface AnthropicConnection {
   readonly apiKey?: string;
   readonly baseURL?: string;

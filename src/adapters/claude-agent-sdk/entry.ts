@@ -16,28 +16,34 @@ import {
 export { type LoadRepair, repairOnLoad } from "./session-store.ts";
 export type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
 
+/** Options of `holdfastOptions`. */
 export interface UnderClaude {
-  /** The name of the server that offers the session's tools. Default `holdfast`: they are `mcp__holdfast__…`. */
+  /**
+   * The name of the MCP server that offers the session's tools. Default `holdfast`: the tools are then called
+   * `mcp__holdfast__…`.
+   */
   readonly server?: string;
   /**
-   * Whether the host's own tools that write files stay. Default `replaced`: they are refused, and the session's tools
-   * take their place. `kept`: what a file held before is kept with the call, so that it can be brought back.
+   * What happens to the host's own tools that write files. `replaced` (default): they are refused, and the session's
+   * tools take their place. `kept`: they stay, and what a file held before is kept with the call, so that it can be
+   * restored.
    */
   readonly fileTools?: "replaced" | "kept";
 }
 
-/** What `query` is given, and what the session knows of the host's calls. */
+/** The options for `query`, and what the session knows about the host's calls. */
 export interface ClaudeHost<O> {
   readonly options: O;
-  /** Calls of the host's own that have begun and not ended, by the host's ids. */
+  /** The host's own calls that have begun but not ended, by the host's ids. */
   readonly open: readonly string[];
-  /** Ends what is still open: call it when the query is over. */
+  /** Closes what is still open. Call it when the query is over. */
   readonly leave: () => Promise<void>;
 }
 
 /**
- * Options for `query`: the session's tools as a server in this process, and hooks that open every other call before it
- * runs and close it once, as the host says it ended. Give the host your own options; they are added to, never replaced.
+ * Makes the options for `query`: the session's tools as an MCP server in this process, and hooks that open every other
+ * call before it runs and close it once, as the host reports its end. Pass your own options; Holdfast adds to them and
+ * replaces none.
  */
 export async function holdfastOptions<O extends object>(
   session: Session,

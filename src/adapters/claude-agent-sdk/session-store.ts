@@ -2,16 +2,16 @@ import { bytesSource, joined } from "../../base/text/source.ts";
 import { examine } from "../../transcripts/doctor.ts";
 import type { SessionKey, SessionStore, StoreEntry } from "./vendor.ts";
 
-/** What was wrong with a session when it was loaded, and is not any more in what the host was given. */
+/** What was wrong with a session when it was loaded, and was repaired in what the host received. */
 export interface LoadRepair {
   readonly key: SessionKey;
-  /** Codes of `holdfast doctor`. */
+  /** The codes of what was wrong, as `holdfast doctor` reports them. */
   readonly findings: readonly string[];
 }
 
 /**
- * A session store whose sessions can always be resumed: what a crash left without an answer is answered on the way out.
- * What is kept stays as it was written; a sound session is given back as it came.
+ * Wraps a session store so that its sessions can always be resumed: calls that a crash left unanswered are answered in
+ * what is loaded. What is stored stays as it is, and a sound session is returned unchanged.
  */
 export function repairOnLoad<S extends SessionStore>(store: S, repaired: (repair: LoadRepair) => void = () => {}): S {
   const load = async (key: SessionKey): Promise<StoreEntry[] | null> => {

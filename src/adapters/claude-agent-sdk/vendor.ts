@@ -51,7 +51,7 @@ export interface ClaudeOptions {
   readonly disallowedTools?: readonly string[];
 }
 
-/** One line of a session's log, as the SDK hands it to whoever keeps it. */
+/** One line of a session's log, as the SDK passes it to a session store. */
 export type StoreEntry = { type: string; [field: string]: unknown };
 
 export interface SessionKey {

@@ -9,35 +9,39 @@ import { type McpClient, type McpTool, TOOLS_CHANGED } from "./vendor.ts";
 export { type McpTransport, type ServedCall, type ServeOptions, serveTools, type ToolServer } from "../tool-server.ts";
 export type { McpClient, McpTool } from "./vendor.ts";
 
+/** Options of `mcpTools`. */
 export interface McpOptions {
-  /** Stands before every name, so that two servers may have a tool of one name: `github_`. */
+  /**
+   * Put before every tool name, such as `github_`, so that two servers may have tools of the same name. Default:
+   * nothing.
+   */
   readonly prefix?: string;
-  /** What a tool touches, by its server's name for it, as you know it. It wins over everything else. */
+  /** What each tool may touch, by the server's name for it. It overrides everything else. */
   readonly access?: Readonly<Record<string, ToolAccess>> | ((tool: McpTool) => ToolAccess | undefined);
   /**
-   * Believe a server that calls a tool read-only: it is then offered in plan mode, and what it does is not written down
-   * as done outside. Default false: what a server says of its own tool opens nothing.
+   * Whether to believe a server that calls a tool read-only. Such a tool is then offered in plan mode, and its calls
+   * are not journalled as outside effects. Default `false`: what a server says about its own tool permits nothing.
    */
   readonly trustAnnotations?: boolean;
-  /** Milliseconds that one call may take. Default 60 000. */
+  /** How long one call may take, in milliseconds. Default 60 000. */
   readonly timeoutMs?: number;
 }
 
 /** The tools of one server. */
 export interface McpTools {
-  /** As they were listed last. */
+  /** The tools as they were last listed. */
   readonly tools: readonly Tool[];
-  /** Lists them again; sessions that follow change their catalogs. */
+  /** Lists the tools again. Sessions that follow them update their catalogs. */
   refresh(): Promise<readonly Tool[]>;
   /**
-   * Offers the tools in a session, now and whenever the server says that they have changed. A name that the session has
-   * from somebody else is refused: see `prefix`. `failed` hears when listing them again did not work, or brought such a
-   * name; the tools then stay what they were. Call the answer to end it, or close the session.
+   * Offers the tools in a session, now and whenever the server says that they changed. A name that the session already
+   * uses for another tool is refused; see `prefix`. `failed` is called when listing them again failed, or brought such
+   * a name; the tools then stay as they were. Call the returned function to stop following, or close the session.
    */
   follow(session: Session, failed?: (error: unknown) => void): Promise<() => void>;
 }
 
-/** Lists the tools of a connected client. */
+/** Lists the tools of a connected client and wraps them for a session. */
 export async function mcpTools(client: McpClient, options: McpOptions = {}): Promise<McpTools> {
   checkOptions(options, RULES);
   const server = new Server(client, options);

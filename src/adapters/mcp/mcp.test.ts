@@ -126,7 +126,7 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const bad = await one.runTool({ name: "bad", input: {} });
     expect(bad).toMatchObject({ ok: false, reason: "mcp-error" });
     expect(bad.output).toMatch(
-      /^it broke\. Its changes here were undone\. Outside: mcp-call \(.*\) happened and was not undone/,
+      /^it broke\. Its changes here were undone\. Effects outside: mcp-call \(.*\) happened and was not undone/,
     );
   });
 

@@ -1,10 +1,13 @@
-/** A client of the Model Context Protocol, by shape: `Client` of `@modelcontextprotocol/sdk` 1 and of `/client` 2 fit. */
+/**
+ * A client of the Model Context Protocol, by its shape: `Client` of `@modelcontextprotocol/sdk` 1 and of `/client` 2
+ * fit.
+ */
 export interface McpClient {
   // Methods, not functions: a client that takes narrower parameters still fits.
   listTools(params?: { cursor?: string }): Promise<McpToolList>;
-  /** Version 2 takes its options second, version 1 third, behind a schema. */
+  /** Version 2 takes its options as the second argument; version 1 as the third, after a schema. */
   callTool(params: McpCall, second?: never, third?: never): Promise<object>;
-  /** Hears of what nobody else has asked to hear of. */
+  /** Called with notifications that have no other handler. */
   fallbackNotificationHandler?: ((notification: never) => Promise<void>) | undefined;
 }
 
@@ -19,9 +22,9 @@ export interface McpTool {
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly inputSchema: object;
-  /** What its data looks like. Clients refuse an answer with other data, after the tool has run. */
+  /** The schema of its structured output. Clients reject an answer that does not match, after the tool has run. */
   readonly outputSchema?: object | undefined;
-  /** What the server says of its own tool: `readOnlyHint`, `destructiveHint`, … */
+  /** What the server says about its own tool: `readOnlyHint`, `destructiveHint`, … */
   readonly annotations?: object | undefined;
 }
 

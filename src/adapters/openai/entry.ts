@@ -17,24 +17,32 @@ import { type CallOptions, openAiClient, type OpenAiClient, type OpenAiConnectio
 export { openaiTokens } from "./tokens.ts";
 export type { OpenAiEncoding } from "./vendor.ts";
 
+/** Options of `openai` and `openaiCompatible`. */
 export interface OpenAiOptions extends OpenAiConnection {
+  /** The provider's name of the model. */
   readonly model: string;
-  /** `responses` when left out. */
+  /** Which of OpenAI's APIs to use. Default `responses`. */
   readonly api?: "responses" | "chat";
-  /** A client of the `openai` package, or anything of its shape; made from the connection when left out. */
+  /** A client of the `openai` package, or anything of its shape. Default: one made from the connection's options. */
   readonly client?: OpenAiClient;
-  /** Whose demands the requests must meet, when they are not OpenAI's. */
+  /**
+   * The profile that requests must meet. Default: the one of the API, or `openai-compatible` for `openaiCompatible`.
+   */
   readonly profile?: ProfileChoice;
-  /** `false` asks for whole answers. */
+  /** `false` asks for whole answers instead of streams. Default `true`. */
   readonly stream?: boolean;
   /**
-   * `false` for models that do not reason: they refuse to be asked for sealed reasoning. `true` for servers that seal
-   * what they say in chat, as Google's does.
+   * Whether to ask for sealed reasoning. Default: `true` for responses, `false` for chat. Set it to `false` for models
+   * that do not reason, which refuse such requests, and to `true` for servers that seal what they say in chat, as
+   * Google's does.
    */
   readonly sealedReasoning?: boolean;
-  /** Sends the reasoning of a chat answer back with it, for servers that demand it. */
+  /** Whether to send the reasoning of a chat answer back with it, for servers that demand it. Default `false`. */
   readonly echoReasoning?: boolean;
-  /** Further fields of every request, in the provider's words: `prompt_cache_key`, `service_tier`. They win. */
+  /**
+   * Further fields for every request, in the provider's own terms, such as `prompt_cache_key` or `service_tier`. They
+   * override Holdfast's.
+   */
   readonly body?: JsonObject;
 }
 
@@ -73,12 +81,13 @@ const OPTIONS: OptionRules<OpenAiOptions> = {
   echoReasoning: BOOLEAN,
 };
 
+/** A model of OpenAI's, asked through the official SDK. */
 export function openai(options: OpenAiOptions): Model {
   checkOptions(options, OPTIONS, ["model"]);
   return modelOf("openai", options, "max_completion_tokens", openAiClient);
 }
 
-/** Any server that speaks OpenAI's chat: name its `baseURL`. */
+/** A model on any server that speaks OpenAI's chat API; give its `baseURL`. */
 export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonly baseURL: string }): Model {
   checkOptions(options, OPTIONS, ["model"]);
   // Without one the SDK would ask OpenAI, with OpenAI's key.

@@ -1,7 +1,10 @@
 import type { TokenCounter } from "../../contracts/token-counter.ts";
 import { encodingCounter, type OpenAiEncoding } from "./vendor.ts";
 
-/** Counts as OpenAI does. `of`: an encoding, or the name of a model. Needs the `gpt-tokenizer` package. */
+/**
+ * A token counter that counts as OpenAI does. `of` is an encoding or the name of a model. Default `o200k_base`. Needs
+ * the `gpt-tokenizer` package.
+ */
 export async function openaiTokens(of: OpenAiEncoding | (string & {}) = "o200k_base"): Promise<TokenCounter> {
   const encoding = encodingOf(of);
   return { name: encoding, exact: true, count: await encodingCounter(encoding) };

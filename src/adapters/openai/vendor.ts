@@ -1,10 +1,13 @@
 import { HoldfastError } from "../../base/errors.ts";
 
-/** The part of the `openai` package that is used, by shape: its client fits, and so does a wrapper or a double. */
+/**
+ * The part of the `openai` package that Holdfast uses, by its shape: the package's client fits, and so does a wrapper
+ * or a test double.
+ */
 export interface OpenAiClient {
   readonly chat: { readonly completions: { create(body: object, options: CallOptions): PromiseLike<unknown> } };
   readonly responses: { create(body: object, options: CallOptions): PromiseLike<unknown> };
-  /** Told where nobody answers. */
+  /** The address, named in the failure when nobody answers. */
   readonly baseURL?: string;
 }
 
@@ -14,7 +17,7 @@ export interface CallOptions {
   readonly maxRetries: number;
 }
 
-/** Where and as whom to ask; what is left out is read by the SDK from its environment variables. */
+/** How to connect. What is left out, the SDK reads from its environment variables. */
 export interface OpenAiConnection {
   readonly apiKey?: string;
   readonly baseURL?: string;
@@ -44,7 +47,7 @@ export async function openAiClient(
   });
 }
 
-/** OpenAI's encodings: which one a model has is told by its name. */
+/** OpenAI's encodings. The name of a model says which one it has. */
 export type OpenAiEncoding = "o200k_base" | "o200k_harmony" | "cl100k_base";
 
 type EncodingModule = { readonly countTokens: (text: string, options: object) => number };

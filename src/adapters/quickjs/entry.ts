@@ -15,6 +15,7 @@ const DEFAULTS: CodeLimits = {
   resultCharacters: 1024 * 1024,
 };
 
+/** Options of `quickjs`. */
 export interface QuickJsOptions extends Partial<ClockDep> {
   readonly limits?: Partial<CodeLimits>;
 }
@@ -22,7 +23,10 @@ export interface QuickJsOptions extends Partial<ClockDep> {
 /** The engine begins with this much. */
 const LEAST_MEMORY = 16 * 1024 * 1024;
 
-/** No network, no files, no timers, no host objects: a program reaches what its host answers, and nothing else. */
+/**
+ * Runs programs in QuickJS: without network, files, timers or objects of the host. A program reaches only what its host
+ * answers.
+ */
 export function quickjs({ clock = new SystemClock(), limits = {} }: QuickJsOptions = {}): CodeRunner {
   checkOptions({ limits }, { limits: OBJECT });
   checkOptions(limits, {

@@ -12,14 +12,15 @@ import type {
 } from "../../contracts/code-runner.ts";
 import { NOT_LOOKED_AT } from "./history-use.ts";
 
+/** Limits of one program. */
 export interface CodeLimits {
-  /** Of the engine, with all that it needs itself: 16 MB at least. Default 64 MB. */
+  /** Memory of the engine in bytes, including what it needs itself; at least 16 MB. Default 64 MB. */
   readonly memoryBytes: number;
-  /** Of the engine's own stack. Default 512 KB. */
+  /** The engine's stack in bytes. Default 512 KB. */
   readonly stackBytes: number;
-  /** That the program itself may take; waiting for tools is not counted. Default 5 s. */
+  /** How long the program itself may run, in milliseconds; waiting for tools does not count. Default 5000. */
   readonly timeMs: number;
-  /** Of what it returns, in characters. Default 1 MB. */
+  /** Length of what the program returns, in characters. Default 1 MB. */
   readonly resultCharacters: number;
 }
 

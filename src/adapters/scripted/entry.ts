@@ -10,13 +10,15 @@ import { saysIn } from "../sent.ts";
 import { failureOf } from "./errors.ts";
 import { play, ScriptReader } from "./stream.ts";
 
+/** Options of `scripted`. */
 export interface ScriptedOptions extends Partial<ClockDep> {
-  /** Whose demands the requests must meet; the strictest provider's when left out. */
+  /** The profile that requests must meet. Default `anthropic`, the strictest. */
   readonly profile?: ProfileChoice;
+  /** The name of the model. Default `scripted`. */
   readonly name?: string;
 }
 
-/** Plays a script, one step for each question. */
+/** A model that plays a script: one step for each question. */
 export function scripted(script: Script, options: ScriptedOptions = {}): Model {
   const { clock = new SystemClock(), name = "scripted" } = options;
   const profile = profileOf(options.profile ?? "anthropic");

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, unlinkSync } from "node:fs";
 import { mkdir, open, readdir, rename, stat, unlink, utimes } from "node:fs/promises";
 
-/** Every file operation of this room passes here, so that a rig can fail any of them. */
+/** The file operations of this blob store. All of them pass through here, so that a test can make any of them fail. */
 export interface FilePort {
   open(path: string, flags: "r" | "wx", mode?: number): Promise<PortHandle>;
   rename(from: string, to: string): Promise<void>;

@@ -14,17 +14,24 @@ import { type FilePort, isCode, realFiles } from "./port.ts";
 import { readBlob } from "./read.ts";
 import { writeTemporary } from "./write.ts";
 
+/** Options of `fileBlobs`. */
 export interface FileBlobsOptions {
+  /** The file operations to use. Default: those of the system. */
   readonly files?: FilePort;
+  /** Default: the system's clock. */
   readonly clock?: Clock;
+  /** Default: the system's randomness. */
   readonly random?: Random;
-  /** False skips syncs, for the durability class that survives the process only. */
+  /** `false` skips all syncs: content then survives the death of the process, but not a power loss. Default `true`. */
   readonly sync?: boolean;
 }
 
 const TEMPORARY = "tmp";
 
-/** Content as files named by what they hold: `ab/sha256-ab…`. Written beside, synced, renamed, folder synced, then named. */
+/**
+ * A blob store that keeps each blob as a file in `folder`, named by its digest (`ab/sha256-ab…`). A blob is written to
+ * a temporary file, synced and renamed into place, and its folder is synced, before it is named.
+ */
 export function fileBlobs(folder: string, options: FileBlobsOptions = {}): BlobStore {
   checkOptions(options, { files: OBJECT, clock: OBJECT, random: OBJECT, sync: BOOLEAN });
   const { files = realFiles, clock = new SystemClock(), random = new SystemRandom(), sync = true } = options;

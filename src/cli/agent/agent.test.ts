@@ -248,7 +248,7 @@ describe("what holdfast.toml says", () => {
     expect(await at.run("run", "write", "--model", model)).toMatchObject({ code: 2 });
     project(at.folder, "[limits]\ncost = 0.2\n[prices]\ninput = 2\noutput = 10");
     const { out, err, code } = await at.run("run", "write", "--model", model);
-    expect(out).toContain("a bound was met: cost");
+    expect(out).toContain("a bound was reached: cost");
     expect(err).toContain("100\u00a0000 tokens read, 10\u00a0000 written, 0.30 USD");
     expect(code).toBe(1);
   });

@@ -107,7 +107,7 @@ export function endLine(end: RunEnd, model: string): string | undefined {
     case "stopped":
       return `the model stopped: ${end.stop}`;
     case "limit":
-      return `a bound was met: ${end.limit}; ask on to go on`;
+      return `a bound was reached: ${end.limit}; ask again to continue`;
     case "waiting":
       return `${end.waiting.map(({ tool }) => tool).join(", ")} waits for you`;
     case "aborted":

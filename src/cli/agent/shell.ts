@@ -32,6 +32,6 @@ export const shellTool: Tool = defineTool<Command>({
 function validate(value: unknown): SchemaResult<Command> {
   const { command } = (value ?? {}) as { readonly command?: unknown };
   if (typeof command !== "string" || command.trim() === "")
-    return { issues: [{ message: "must be a text", path: ["command"] }] };
+    return { issues: [{ message: "must be a string", path: ["command"] }] };
   return { value: { command } };
 }

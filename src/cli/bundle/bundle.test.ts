@@ -58,7 +58,7 @@ describe("holdfast export, import and verify of a file", () => {
     writeFileSync(join(at.folder, "mine.tar"), "mine");
     expect(await at.run("export", "work", "--out", "mine.tar")).toMatchObject({
       code: 2,
-      err: expect.stringContaining("it is there already; name another file with --out"),
+      err: expect.stringContaining("it already exists; name another file with --out"),
     });
     expect(readFileSync(join(at.folder, "mine.tar"), "utf8")).toBe("mine");
     expect(await at.run("export", "wrok")).toMatchObject({ code: 3, err: expect.stringContaining("work") });

@@ -34,7 +34,7 @@ export async function writeWhole(option: string, path: string, pieces: AsyncIter
   } catch (error) {
     if (HoldfastError.is(error) || error instanceof Interrupted) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "EEXIST" ? `it is there already; name another file with ${option}` : "it cannot be written";
+    const why = code === "EEXIST" ? `it already exists; name another file with ${option}` : "it cannot be written";
     throw new HoldfastError("BAD_OPTION", { option, value: path, system: String(code), why }, { cause: error });
   } finally {
     rmSync(temporary, { force: true });

@@ -43,7 +43,7 @@ export function describe(report: FileReport, title: string, fix: boolean): reado
   else if (report.refused !== undefined)
     lines.push(`  ${report.refused.code}: ${report.refused.message}`, `  try: ${report.refused.try}`);
   else if (!fix) {
-    const cost = lossless ? "nothing is lost" : "what is taken out stays in the backup";
+    const cost = lossless ? "nothing is lost" : "what is removed stays in the backup";
     lines.push(`  ${many(findings.length, "finding")}; repair with --fix (${cost}). Nothing was written.`);
   }
   return lines;

@@ -34,7 +34,7 @@ function callIn(look: SessionLook, given: string): string {
   const [only, another] = fitting;
   if (only === undefined) throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: given, kept: counting.length });
   if (another !== undefined)
-    throw usage(given, `several calls begin so: ${fitting.slice(0, 5).map(shortCall).join(", ")}`);
+    throw usage(given, `several calls begin like this: ${fitting.slice(0, 5).map(shortCall).join(", ")}`);
   return only;
 }
 

@@ -26,13 +26,13 @@ export function contextLines(id: string, seen: LookedView, terminal: Terminal): 
     lines.push(`  ${BLOCK[level]} ${level.padEnd(10)} ${count(pages, "page").padStart(10)}${tokens}`);
   }
   if (view === undefined)
-    lines.push("  its pages cannot be made again here; only how many stood at which level is known");
+    lines.push("  its pages cannot be rebuilt here; only how many were shown at which level is known");
   if (unknownPages > 0)
     lines.push(`  ${count(unknownPages, "page")} before the conversation are known only to the program that sent it`);
   lines.push(...cacheLines(seen));
   if (reclaim !== undefined)
     lines.push(
-      `  reclaimed (${reclaim.why}): ${grouped(reclaim.tokensBefore)} to ${grouped(reclaim.tokensAfter)} tokens; ${grouped(reclaim.cacheLoss)} that the cache held are read anew`,
+      `  reclaimed (${reclaim.why}): ${grouped(reclaim.tokensBefore)} to ${grouped(reclaim.tokensAfter)} tokens; ${grouped(reclaim.cacheLoss)} that were cached must be read again`,
     );
   if (since.length > 0) lines.push(`  ${count(since.length, "page")} since, for the next request`);
   return [...lines.flatMap((line) => wrapped(line, terminal.columns, 4)), ""];

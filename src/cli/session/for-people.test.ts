@@ -205,7 +205,7 @@ describe("a report of the doctor's", () => {
     expect(lines).toContain("missing-output: no output (7 times)");
     expect(lines).toContain(`line 1: ls?[2J ${"c".repeat(77)}... #2`);
     expect(lines).toContain("and 2 more");
-    expect(lines).toContain("what is taken out stays in the backup");
+    expect(lines).toContain("what is removed stays in the backup");
   });
 
   test("[DOC-18] [DOC-19] says that a repair was refused and what to try, or where the original is", () => {

@@ -15,10 +15,10 @@ import { shortCall } from "./calls.ts";
 const KEPT: Readonly<Record<KeptFile["why"], string>> = {
   changed: "somebody else changed it",
   removed: "somebody else removed it",
-  made: "somebody else made it",
-  "not-empty": "the folder holds what is not ours",
+  made: "somebody else created it",
+  "not-empty": "the folder holds something that is not ours",
   "no-folder": "its folder is gone",
-  special: "it is no file any more",
+  special: "it is no longer a file",
   "edited-before": "somebody else's edit lies further back",
 };
 /** Parts that are not slices have a line of their own, or none. */
@@ -71,7 +71,7 @@ export function rewindLines(
   section(lines, done ? "cut off, closed first" : "open, and closed first", closing.map(shortCall));
   if (unfinished === true)
     lines.push(
-      "  A commit may not be in place in the folder yet: opening finishes it, then the files are looked at anew.",
+      "  A commit may not be in place in the folder yet: opening the session finishes it and looks at the files again.",
     );
   if (look.writer === "held" && !done && !mine)
     lines.push(paint(terminal, "yellow", "  Another process is writing it: what is planned now may change."));

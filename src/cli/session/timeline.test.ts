@@ -129,7 +129,7 @@ test("[CLI-8] a request whose pages cannot be made again is told by how many sto
     { ...SEEN, runs, unknownPages: 2, usage: { input: 10, output: 1 } } as never,
     pipe,
   ).join("\n");
-  expect(lines).toContain("its pages cannot be made again here");
+  expect(lines).toContain("its pages cannot be rebuilt here");
   expect(lines).toMatch(/pointer +3 pages/);
   expect(lines).toMatch(/full +2 pages/);
   expect(lines).toContain("2 pages before the conversation");

@@ -124,7 +124,7 @@ const TELL: Tell = {
     "damaged",
     `${seq === through ? "this record is" : `records up to ${through} are`} damaged: ${detail}`,
   ],
-  dropped: ({ was }) => ["dropped", `${was}: its content was let go`],
+  dropped: ({ was }) => ["dropped", `${was}: its content was dropped`],
 };
 
 const UNDONE = { undoing: "is being undone", undone: "was undone", "not-undone": "was not undone" } as const;

@@ -2,26 +2,26 @@ import type { Page } from "../page.ts";
 import { isUserTurn, unitsOf } from "../units.ts";
 import { isSummaryItem } from "./summary.ts";
 
-/** What may stay of the conversation when a boundary is crossed. */
+/** How much of the conversation may stay when a boundary is crossed. */
 export interface CutLimits {
-  /** Tokens for the newest whole groups. The newest of all stays whatever it takes, unless `groups` is 0. */
+  /** Tokens for the newest whole groups. The newest group always stays, however large, unless `groups` is 0. */
   readonly tail: number;
-  /** At most so many of the newest groups. Default: as many as fit. */
+  /** The most groups that stay. Default: as many as fit. */
   readonly groups?: number;
-  /** Tokens for older words of the user's, newest first, verbatim. */
+  /** Tokens for older messages of the user, newest first, word for word. */
   readonly said: number;
 }
 
-/** Which pages leave and which stay, by position. Rules, instructions and what is in flight are never part of it. */
+/** Which pages leave the requests, by position. Rules, instructions and calls in flight never do. */
 export interface Cut {
   readonly gone: readonly number[];
-  /** The user's own words from before the tail. */
+  /** Messages of the user from before the tail that stay. */
   readonly said: readonly number[];
-  /** Where the newest groups begin: what the boundary leaves in place of what is gone stands before it. */
+  /** Where the newest groups begin. What stands for the pages that are gone is inserted before it. */
   readonly tailFrom: number;
 }
 
-/** Whole groups only: no call is parted from its output. Words that were said twice are two. */
+/** Plans a cut by whole groups: no call is separated from its output. Two messages with the same text count as two. */
 export function planCut(pages: readonly Page[], limits: CutLimits): Cut {
   const talk = pages.flatMap((page, at) => (isTalk(page) ? [at] : []));
   const units = unitsOf(pages, talk);

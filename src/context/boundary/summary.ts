@@ -9,15 +9,20 @@ import type { Page } from "../page.ts";
 import { looksLikeCall } from "../compress/weigh.ts";
 import { evidenceFacts, factsLine, oneLine } from "../facts.ts";
 
-/** What stands in the requests for pages that left: items to show, and a handle under which every one of them is listed. */
+/**
+ * What stands in requests for the pages that left: the items to show, and a handle that lists every one of those pages.
+ */
 export interface LeftBehind {
   readonly items: readonly Item[];
   readonly handle: Handle;
-  /** What the handle resolves to: one line for each page, with a handle of its own. */
+  /** What the handle resolves to: one line for each page, with the page's own handle. */
   readonly content: string;
 }
 
-/** Items for what is gone: what the summariser says, and where all of it is. Throws when it says nothing. */
+/**
+ * Makes what stands for pages that are gone: the summary, and where to find all of it. Throws when the summary is
+ * empty.
+ */
 export function leaveBehind(gone: readonly Page[], summary: Summary, kept: readonly Item[]): LeftBehind {
   const content = gone.map(({ handle, title }) => `${handle} ${title}`).join("\n");
   const handle = handleOf(content, digestOf(content));
@@ -98,8 +103,8 @@ const LINE = 160;
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * The summary without a model, the same every time: what the user said, what the agent said last, which tools ran on what.
- * When there is too much to tell, the middle goes, and says how much of it went.
+ * Summarises without a model, and gives the same text every time: what the user said, what the agent said last, which
+ * tools ran on what. When it gets too long, the middle is left out, and the text says how much.
  */
 export const plainSummary: Summariser = {
   name: "plain",

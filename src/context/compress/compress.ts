@@ -16,8 +16,9 @@ export function roomFor(length: number): number {
 }
 
 /**
- * Deterministic and aware of what it reads: JSON becomes its shape; of logs, diffs, code, traces, tables and search results
- * the lines stay that say most, with both ends, in their order, and every gap is counted.
+ * Compresses by kind of content, without a model, and always the same way. JSON is reduced to its shape. Of logs,
+ * diffs, code, traces, tables and search results it keeps the most telling lines and both ends, in order, and counts
+ * every gap.
  */
 export const contentCompressor: Compressor = {
   version: "content-1",

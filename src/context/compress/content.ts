@@ -1,4 +1,4 @@
-/** What a text is, as far as its form tells. */
+/** The kind of a text, judged by its form. */
 export type Content = "json" | "diff" | "trace" | "matches" | "table" | "code" | "log" | "text";
 
 const SAMPLE = 400;

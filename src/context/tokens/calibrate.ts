@@ -1,14 +1,15 @@
 import type { TokenCounter } from "../../contracts/token-counter.ts";
 
-/** How a counter's counts compare with what a provider reported. Plain data: it is kept with the session. */
+/** How a counter's counts compare with what a provider reported. Plain data, kept with the session. */
 export interface Calibration {
-  /** Reported tokens for each token counted. */
+  /** Reported tokens per counted token. */
   readonly factor: number;
-  /** How far single requests lay from it. */
+  /** How far single requests deviate from the factor. */
   readonly spread: number;
   readonly samples: number;
 }
 
+/** A calibration without any samples. */
 export const UNCALIBRATED: Calibration = { factor: 1, spread: 0, samples: 0 };
 
 /** A report further off is about something else than what was counted. */
@@ -17,6 +18,7 @@ const MOST_OFF = 4;
 /** The newest requests count most: a conversation that turns from prose to code changes its rate. */
 const NEWEST = 0.3;
 
+/** Adds one request to a calibration. */
 export function calibrate(
   before: Calibration,
   request: { readonly counted: number; readonly reported: number },
@@ -47,8 +49,8 @@ export function reserveOf(counter: TokenCounter, calibration: Calibration = UNCA
 }
 
 /**
- * What a provider's limit is in the counter's own tokens. The limit is translated and not the counts: a count is made once,
- * and would otherwise have to be made again with every report.
+ * Converts a provider's limit into the counter's own tokens. The limit is converted, not the counts: a count is made
+ * once, and would otherwise have to be redone with every report.
  */
 export function budgetWithin(limit: number, counter: TokenCounter, calibration: Calibration = UNCALIBRATED): number {
   const factor = counter.exact ? 1 : calibration.factor;

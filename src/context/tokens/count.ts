@@ -3,13 +3,16 @@ import type { Item, Part } from "../../wire/item.ts";
 import { isInWords } from "../../wire/media.ts";
 import { countWithoutRuns } from "./runs.ts";
 
-/** What content that is no text costs. Providers differ and change; these are at the upper end of what they bill. */
+/**
+ * What content other than text costs in tokens. Providers differ and change; the defaults are at the upper end of what
+ * they bill.
+ */
 export interface MediaCosts {
   readonly image: number;
-  /** For each kilobyte of the file, and at the least. */
+  /** Tokens per kilobyte, and the least that any recording costs. */
   readonly audio: MediaRate;
   readonly file: MediaRate;
-  /** Files of words: where a provider takes none of their type they are shown as text. */
+  /** Text files: where a provider does not take their type, they are shown as text. */
   readonly words: MediaRate;
 }
 
@@ -18,6 +21,7 @@ interface MediaRate {
   readonly least: number;
 }
 
+/** The default costs. */
 export const MEDIA_COSTS: MediaCosts = {
   image: 1_600,
   audio: { perKilobyte: 4, least: 400 },
@@ -29,7 +33,7 @@ export const MEDIA_COSTS: MediaCosts = {
 const AROUND_MESSAGE = 4;
 const AROUND_CALL = 12;
 
-/** What an item costs in a request, by its canonical form: the same for every provider it may be sent to. */
+/** What an item costs in a request, counted on its canonical form, so it is the same for every provider. */
 export function itemTokens(item: Item, counter: TokenCounter, costs: MediaCosts = MEDIA_COSTS): number {
   const count = (text: string) => countWithoutRuns(counter, text);
   switch (item.kind) {

@@ -1,8 +1,8 @@
 import type { TokenCounter } from "../../contracts/token-counter.ts";
 
 /**
- * An estimate without a vocabulary: words of up to seven letters are one token, three digits are one, signs go in pairs,
- * a space belongs to the word after it. Calibrate it with what the provider reports.
+ * Estimates tokens without a vocabulary. A word of up to seven letters is one token, three digits are one, punctuation
+ * goes in pairs, and a space belongs to the word after it. Calibrate it with what the provider reports.
  */
 export const estimateCounter: TokenCounter = { name: "estimate", exact: false, count: estimateTokens };
 

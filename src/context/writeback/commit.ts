@@ -12,12 +12,13 @@ import {
 } from "./tuple.ts";
 import { validateWriteback, type WritebackRejection, type WritebackWorld } from "./validate.ts";
 
+/** A writeback that was refused, and why. */
 export interface RejectedWriteback {
   readonly writeback: Writeback;
   readonly rejection: WritebackRejection;
 }
 
-/** What a commit would do. Nothing has happened yet. */
+/** What a commit would do. Nothing has been written yet. */
 export interface CommitPlan {
   readonly pages: DurablePages;
   readonly committed: readonly Writeback[];
@@ -25,8 +26,8 @@ export interface CommitPlan {
 }
 
 /**
- * Validates what is staged, in the order of its stamps, each against what those before it leave. Whoever arrives first
- * makes no difference, and what is rejected changes nothing.
+ * Validates what is staged, in the order of its clocks, each change against the result of those before it. The order of
+ * arrival makes no difference, and a rejected change has no effect.
  */
 export function planCommit(staged: readonly Writeback[], world: WritebackWorld): CommitPlan {
   let { pages } = world;

@@ -39,7 +39,7 @@ export function misfit(shape: FieldShape, op: WritebackOp, value: Json): string 
   if (!OPS[shape.type].includes(op)) return `takes ${OPS[shape.type].join(" or ")}, not ${op}`;
   const size = JSON.stringify(value).length;
   if (size > shape.most) return `has ${size} characters, and ${shape.most} is the most`;
-  if (shape.type === "text" && typeof value !== "string") return "must be a text";
+  if (shape.type === "text" && typeof value !== "string") return "must be a string";
   if (shape.type === "list" && op === "set-with-version" && !Array.isArray(value)) return "must be a list";
   if (shape.type === "map" && !isRecord(value)) return "must be an object";
   const { oneOf } = shape;

@@ -4,7 +4,7 @@ import { type Page, type PinClass, pinPage } from "../page.ts";
 import { constraintPage, type PlanLike, planPage, preferencePage } from "../producers.ts";
 import { type DurablePage, keyOf, plainOf } from "./tuple.ts";
 
-/** A durable page as one that a view can show. Undefined while it says nothing. */
+/** A durable page as a page that a view can show. Undefined while it says nothing. */
 export function durablePageOf(durable: DurablePage, deps: PageDeps): Page | undefined {
   const made = pageOf(durable, deps);
   if (made === undefined) return undefined;

@@ -3,34 +3,38 @@ import type { Json } from "../../base/json.ts";
 import type { PageKind } from "../kind.ts";
 import type { PageScope } from "../page.ts";
 
-/** The kinds of pages that outlive every view. */
+/** The kinds of pages that are kept beyond any view. */
 export type DurableKind = Extract<PageKind, "constraint" | "plan" | "preference">;
 
-/** `append` and `merge` keep what is there; `set-with-version` replaces exactly what its writer has seen. */
+/**
+ * `append` and `merge` keep what is there; `set-with-version` replaces exactly the version that its writer has seen.
+ */
 export type WritebackOp = "append" | "merge" | "set-with-version";
 
-/** One wish to change one field of a durable page. */
+/** A proposed change of one field of a durable page. */
 export interface WritebackTuple {
   readonly kind: DurableKind;
-  /** The name of the page among its kind. */
+  /** The name of the page within its kind. */
   readonly page: string;
   readonly field: string;
   readonly op: WritebackOp;
   readonly value: Json;
   readonly scope: PageScope;
-  /** A handle that resolves here: what the change rests on. */
+  /** A handle of what the change is based on; it must resolve in this session. */
   readonly evidence?: string;
-  /** For `set-with-version`: the version its writer has seen; "" for a field that is not there. */
+  /** For `set-with-version`: the version that its writer has seen; "" for a field that does not exist yet. */
   readonly version?: string;
 }
 
-/** A staged tuple: named, dated by what it came after, and with a name under it. */
+/** A staged change: with an id, its place in the order of changes, and who wants it. */
 export interface Writeback extends WritebackTuple {
-  /** Unique among all sessions, rising within one. */
+  /** Unique among all sessions, and ascending within one. */
   readonly id: string;
   /** Who wants it. */
   readonly by: string;
-  /** One more than the newest change that its session knew of: order comes from here, and never from the wall clock. */
+  /**
+   * One more than the newest change that its session knew of. Changes are ordered by this, never by wall-clock time.
+   */
   readonly clock: number;
 }
 
@@ -51,7 +55,7 @@ export type Field =
       readonly stamp?: string;
     };
 
-/** A page that outlives every view, as fields. */
+/** A page that is kept beyond any view, as a set of fields. */
 export interface DurablePage {
   readonly kind: DurableKind;
   readonly page: string;
@@ -73,7 +77,7 @@ export function stampOf({ clock, id }: Pick<Writeback, "clock" | "id">): string 
   return `${String(clock).padStart(9, "0")} ${id}`;
 }
 
-/** What a field says, without who said it. Undefined for one that is not there. */
+/** The value of a field, without who wrote it. Undefined for a field that does not exist. */
 export function plainOf(field: Field | undefined): Json | undefined {
   switch (field?.type) {
     case "text":
@@ -87,7 +91,7 @@ export function plainOf(field: Field | undefined): Json | undefined {
   }
 }
 
-/** Names what a field says: whoever replaces it must have seen this. */
+/** The version of a field. Whoever replaces the field must have seen this version. */
 export function versionOf(field: Field | undefined): string {
   const said = plainOf(field);
   return said === undefined ? "" : canonicalHash(said).slice(0, 16);

@@ -6,17 +6,18 @@ import { PAGE_SCOPES, type PageScope } from "../page.ts";
 import { FIELDS, isRecord, misfit } from "./fields.ts";
 import { type DurablePages, keyOf, plainOf, versionOf, type Writeback } from "./tuple.ts";
 
+/** Why a writeback was refused. */
 export type WritebackReason =
-  /** A kind, page, field, scope, type, operation or size that does not exist. */
+  /** The kind, page, field, scope, type, operation or size is not valid. */
   | "SCHEMA_INVALID"
-  /** Its evidence names nothing here, or there is none and its writer needs some. */
+  /** Its evidence does not resolve here, or is missing where its principal must give some. */
   | "PROVENANCE_UNRESOLVED"
   | "SCOPE_DENIED"
-  /** It would replace what its writer has not seen. */
+  /** It would replace something that its writer has not seen. */
   | "DESTRUCTIVE_OP"
   /** It would unpin a rule, empty it, or let a page fall below its floor. */
   | "POLICY_DENIED"
-  /** A check of the host's own says no. */
+  /** One of the host's own checks refused it. */
   | "PREDICATE_REFUSED";
 
 export interface WritebackRejection {
@@ -25,25 +26,25 @@ export interface WritebackRejection {
   readonly detail: string;
 }
 
-/** Who may write back, and where. */
+/** Which scopes a principal may write to. */
 export interface Principal {
   readonly scopes: readonly PageScope[];
-  /** Whether each change must rest on evidence. */
+  /** Whether each change must name evidence. */
   readonly needsEvidence: boolean;
 }
 
-/** A host's own check of what a change says: the words of a refusal, or nothing. */
+/** A check of the host's own: returns the words of a refusal, or nothing to allow the change. */
 export type WritebackPredicate = (writeback: Writeback, pages: DurablePages) => string | undefined;
 
 export interface WritebackWorld {
-  /** The pages of the tuple's scope, as they are committed. */
+  /** The committed pages of the change's scope. */
   readonly pages: DurablePages;
   readonly principals: Readonly<Record<string, Principal>>;
   readonly resolves: (evidence: string) => boolean;
   readonly predicates?: readonly WritebackPredicate[];
 }
 
-/** The host may write anywhere; a model only for its session, and only with evidence. */
+/** The default principals: the host may write to any scope; a model only to its session, and only with evidence. */
 export const PRINCIPALS: Readonly<Record<string, Principal>> = {
   host: { scopes: ["session", "project", "user"], needsEvidence: false },
   model: { scopes: ["session"], needsEvidence: true },
@@ -51,7 +52,10 @@ export const PRINCIPALS: Readonly<Record<string, Principal>> = {
 
 type Check = (writeback: Writeback, world: WritebackWorld) => Omit<WritebackRejection, "field"> | undefined;
 
-/** Schema, provenance, scope, destruction, policy, then the host's own checks. The first that fails gives the reason. */
+/**
+ * Checks schema, provenance, scope, destruction and policy, then the host's own checks. The first check that fails
+ * gives the reason.
+ */
 export function validateWriteback(writeback: Writeback, world: WritebackWorld): WritebackRejection | undefined {
   for (const check of CHECKS) {
     const rejected = check(writeback, world);

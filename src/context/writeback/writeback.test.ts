@@ -52,7 +52,7 @@ describe("a change of a durable page", () => {
   test.each<readonly [string, Partial<Writeback>, string]>([
     ["a field that does not exist", { field: "mood" }, "mood"],
     ["a kind that is not durable", { kind: "evidence" as never }, "evidence"],
-    ["a value of another type", { value: 7 }, "text must be a text"],
+    ["a value of another type", { value: 7 }, "text must be a string"],
     ["more than the field takes", { value: "x".repeat(9_000) }, "8192"],
     ["an operation that the field does not take", { op: "append" }, "not append"],
     ["a text where a list is wanted", { kind: "preference", field: "notes", value: "x" }, "must be a list"],

@@ -11,11 +11,14 @@ import { putBack } from "./put-back.ts";
 import { HELD } from "./read-file.ts";
 import { type Moved, type Rescue, unlinkIfThere } from "./rescue.ts";
 
-/** A path somebody else changed after the decision. Theirs is in place; ours, if there was content, waits in rescue. */
+/**
+ * A path that somebody else changed after the commit was decided. Their version is in place; ours, if it had content,
+ * is in rescue.
+ */
 export interface Diverged {
   readonly path: string;
   readonly why: "changed" | "made" | "removed" | "not-empty" | "no-folder" | "written-late";
-  /** Name in rescue of the version that is not in place. */
+  /** The name, in rescue, of the version that is not in place. */
   readonly kept?: string;
 }
 

@@ -30,7 +30,7 @@ export interface FilesDecision {
   readonly named: readonly BlobRef[];
 }
 
-/** A plan that an earlier process left, and what became of it. */
+/** A plan of a commit that an earlier process left unfinished, and how it was finished. */
 export interface Finished {
   readonly session: string;
   readonly callId?: string;

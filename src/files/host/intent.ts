@@ -39,7 +39,7 @@ export interface Intent {
   readonly steps: readonly PlannedStep[];
 }
 
-/** A path that is another name of the file at `same`. */
+/** A path that is another name of the file at `same` (a hard link). */
 export interface Link {
   readonly path: string;
   readonly same: string;

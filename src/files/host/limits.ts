@@ -1,18 +1,21 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { FileLimits } from "../../contracts/filesystem.ts";
 
-/** Upper bounds that refuse, and never cut. */
+/** Limits of a workspace. A change that exceeds one is refused; nothing is cut. */
 export interface WorkspaceLimits extends FileLimits {
-  /** Bytes that one call may keep, before and after images together. */
+  /** Bytes that one call may keep, images from before and after together. Default 512 MB. */
   readonly call: number;
-  /** Paths that one call may change. */
+  /** Paths that one call may change. Default 20 000. */
   readonly paths: number;
 }
 
-/** Bounds on what is kept aside of files that were replaced or removed. The newest stays, whatever its size. */
+/** Limits on what rescue keeps of files that were replaced or removed. The newest file stays, whatever its size. */
 export interface RescueBounds {
+  /** Bytes together. Default 512 MB. */
   readonly bytes: number;
+  /** Number of files. Default 2000. */
   readonly files: number;
+  /** Age in milliseconds. Default 7 days. */
   readonly ageMs: number;
 }
 

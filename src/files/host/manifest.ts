@@ -31,10 +31,11 @@ export interface KeptManifest {
   readonly whole: number;
 }
 
+/** How much the portable driver protects. What exceeds it is reported as uncovered. */
 export interface CoverLimits {
-  /** Bytes that one file may have. */
+  /** Bytes that one file may have. Default 64 MB. */
   readonly file: number;
-  /** Bytes that all files may have together. */
+  /** Bytes that all files together may have. Default 4 GB. */
   readonly tree: number;
 }
 

@@ -6,13 +6,17 @@ import type { Intent } from "./intent.ts";
 import type { RescueBounds, WorkspaceLimits } from "./limits.ts";
 import type { HostPort } from "./port.ts";
 
+/** Which folder is the workspace, and its limits. */
 export interface WorkspaceOptions {
+  /** The folder of the workspace. */
   readonly root: string;
-  /** Take the folder whatever it is: a home folder, or one of millions of files. */
+  /** Accept any folder, even a home folder or one with millions of files. Default `false`. */
   readonly anyRoot?: boolean;
+  /** Limits of files and calls. Defaults are at `WorkspaceLimits`. */
   readonly limits?: Partial<WorkspaceLimits>;
+  /** How much rescue keeps. Defaults are at `RescueBounds`. */
   readonly rescue?: Partial<RescueBounds>;
-  /** The system, or one that behaves otherwise; for tests. */
+  /** The operating system's functions; for tests. */
   readonly port?: HostPort;
 }
 

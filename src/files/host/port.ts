@@ -27,38 +27,40 @@ import { homedir, platform, userInfo } from "node:os";
 import { promisify } from "node:util";
 import { removeTree } from "./remove-tree.ts";
 
-/** What a look at the system tells of one name. Times in nanoseconds: two writes within a millisecond must differ. */
+/**
+ * What the system says about one name. Times are in nanoseconds, because two writes within a millisecond must differ.
+ */
 export interface HostStat {
   readonly kind: "file" | "folder" | "link" | "other";
   readonly dev: bigint;
   readonly ino: bigint;
   readonly size: number;
-  /** Permission bits with the three above them. */
+  /** The permission bits, including setuid, setgid and sticky. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** How many names it has, here or elsewhere. */
+  /** How many names (hard links) the file has, in the workspace or elsewhere. */
   readonly links: number;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
 }
 
 /**
- * Every touch of the workspace passes here, so that a rig can fail any of them and a test can be another system. Names are
- * short and waits are not: what only looks or renames is synchronous, so that nothing of ours slips in between, and what
- * waits for the disk is not.
+ * The system functions through which every access to the workspace goes, so that a test can make any of them fail or
+ * imitate another system. Looking and renaming are synchronous, so that nothing of ours happens in between; only
+ * waiting for the disk is asynchronous.
  */
 export interface HostPort {
   readonly platform: "linux" | "darwin" | "win32" | "other";
-  /** The folder every user has; it is never a workspace by accident. */
+  /** The user's home folder; it is never taken as a workspace by accident. */
   readonly home: string;
   readonly user: { readonly uid: number; readonly gid: number };
   /**
-   * Which run of the system this is, where it can tell: what was written in this one is on the disk or in its memory, and
-   * what was written in another may be lost. Undefined is always right.
+   * Which run of the system this is, if it can be told. What was written in this run is on the disk or in memory; what
+   * was written in an earlier one may be lost. Undefined is always safe.
    */
   readonly boot?: string | undefined;
-  /** Names that this process can use for an open folder, or undefined where the system has none. */
+  /** A name by which this process can reach an open folder; undefined where the system has none. */
   folderName(handle: number): string | undefined;
   openFolder(path: string): number;
   openFile(path: string, how: "read" | "create" | "update"): number;
@@ -68,30 +70,35 @@ export interface HostPort {
   sync(handle: number): Promise<void>;
   stat(path: string): HostStat | undefined;
   statOpen(handle: number): HostStat;
-  /** As bytes: a name need not be text. */
+  /** Names in a folder, as bytes, because a name need not be text. */
   names(path: string): readonly Uint8Array[];
-  /** As text, which is quicker by half. What is no text has U+FFFD in its name, and is to be asked for as bytes. */
+  /**
+   * Names in a folder, as text, which is twice as fast. A name that is not text contains U+FFFD; ask for it as bytes.
+   */
   textNames(path: string): readonly string[];
-  /** As text. What is no text has U+FFFD in it, and is to be asked for as bytes. */
+  /** The target of a link, as text. A target that is not text contains U+FFFD; ask for it as bytes. */
   readLink(path: string): string;
   linkBytes(path: string): Uint8Array;
   makeFolder(path: string, mode: number): void;
   removeFolder(path: string): void;
   rename(from: string, to: string): void;
-  /** From a name that is no text. */
+  /** Renames from a name that is not text. */
   renameBytes(from: Uint8Array, to: string): void;
-  /** A second name for a file or a link. Fails on a name that is taken. */
+  /** Gives a file or a link a second name. Fails if that name is taken. */
   linkAs(from: string, to: string): void;
   makeLink(target: string, path: string): void;
   unlink(path: string): void;
-  /** With everything in it: only for what is ours. */
+  /** Removes a folder with everything in it; only for what is ours. */
   removeTree(path: string): void;
-  /** Of what is open: by its name, a link put there a moment ago would be followed. */
+  /** Changes the owner of an open file. By name, a link put there a moment ago would be followed. */
   owner(handle: number, uid: number, gid: number): void;
   mode(handle: number, mode: number): void;
-  /** By its name: only where nobody else can put a link. A folder that may not be read cannot be opened. */
+  /**
+   * Changes the mode by name, for folders that may not be read and so cannot be opened. Use it only where nobody else
+   * can put a link.
+   */
   modeAt(path: string, mode: number): void;
-  /** When it was last written, to the microsecond: the system takes no finer time from here. */
+  /** Sets when the file was last written, to the microsecond: the system accepts nothing finer here. */
   written(handle: number, mtimeNs: bigint): void;
   truncate(handle: number, size: number): void;
 }

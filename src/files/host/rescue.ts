@@ -7,12 +7,15 @@ import type { RescueBounds } from "./limits.ts";
 import { readNamed, writeNamed } from "./meta.ts";
 import { type HostPort, type HostStat, isSystem, nameText } from "./port.ts";
 
-/** A file that is kept aside, and why. */
+/** A file in rescue, and whose version it is. */
 export interface Rescued {
   /** Its name in `.holdfast/workspace/rescue`. */
   readonly name: string;
   readonly path: string;
-  /** `theirs`: what somebody else had written. `ours`: what a call had written and their version kept out. */
+  /**
+   * `theirs`: written by somebody else, and replaced by us. `ours`: written by a call, and not put in place because of
+   * somebody else's version.
+   */
   readonly whose: "theirs" | "ours";
 }
 

@@ -6,13 +6,13 @@ import { ABSENT, type HostEntry, sameEntry } from "./entry.ts";
 import { inOurWords } from "./failures.ts";
 import { type Touched, type WorkspaceValue, withFound } from "./part.ts";
 
-/** What a return does with one path. */
+/** What going back does with one path. */
 export interface ReturnedFile {
   readonly path: string;
   readonly does: "restore" | "remove" | "make-folder" | "nothing";
 }
 
-/** A path that a return leaves as it is, because it is somebody else's by now. */
+/** A path that going back leaves as it is, because somebody else has changed it since. */
 export interface KeptFile {
   readonly path: string;
   readonly why: "changed" | "removed" | "made" | "not-empty" | "no-folder" | "special" | "edited-before";

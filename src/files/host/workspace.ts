@@ -39,18 +39,18 @@ interface Planned {
 const COMMITS_PER_PRUNE = 32;
 
 /**
- * A folder of the system that sessions of this process change, and no other process does meanwhile. The one place where
- * files are touched: prepared before the decision, put in place after it, finished by whoever comes next.
+ * A folder that the sessions of this process change, and no other process at the same time. All changes to files are
+ * made here: prepared before the decision, put in place after it, and finished by the next process if this one dies.
  */
 export class Workspace {
   readonly id: string;
   readonly disk: Disk;
   readonly limits: WorkspaceLimits;
   readonly rescue: Rescue;
-  /** Plans of earlier processes that were finished when this one opened. */
+  /** Plans of earlier processes that this one finished when it opened the folder. */
   readonly finished: Finished[] = [];
   readonly pending = new Set<string>();
-  /** Commands that run here. */
+  /** The commands that run here. */
   readonly execs: ExecWorks;
   /** Content that waits for its commit. */
   readonly staged: StagedFiles;
@@ -102,7 +102,7 @@ export class Workspace {
     this.id = workspaceId(root.port, this.#places, () => deps.random.hex(16));
   }
 
-  /** Takes the folder's lock and finishes what others left. */
+  /** Takes the folder's lock and finishes what earlier processes left. */
   static open(options: WorkspaceOptions, deps: WorkspaceDeps): Promise<Workspace> {
     return inOurWords(options.root, () => Workspace.#open(options, deps));
   }
@@ -176,7 +176,7 @@ export class Workspace {
     });
   }
 
-  /** Puts in place what waits. Throws WORKSPACE_PENDING while something is in its way. */
+  /** Puts waiting changes in place. Throws WORKSPACE_PENDING if something prevents it. */
   settle(): Promise<readonly Diverged[]> {
     return this.#alone(async () => {
       await this.#ready();
@@ -184,7 +184,7 @@ export class Workspace {
     });
   }
 
-  /** Where something that was decided may lie: where it waits, on its way, or in place. */
+  /** Where the content of a decided change may be: still waiting, on its way, or in place. */
   placesOf(path: string): readonly (readonly string[])[] {
     return this.#stuck === undefined ? [namesIn(path)] : placesOfContent(this.#stuck.intent, path);
   }
@@ -193,12 +193,12 @@ export class Workspace {
     return this.rescue.list();
   }
 
-  /** Sessions of one process share the folder; the last one to leave gives it free. */
+  /** Counts one more session of this process. The last session to leave releases the folder. */
   enter(): void {
     this.#users += 1;
   }
 
-  /** Answers true when nobody is left and the folder was given free. */
+  /** Returns true if no session is left and the folder was released. */
   async leave(): Promise<boolean> {
     this.#users -= 1;
     if (this.#users > 0) return false;
@@ -206,7 +206,7 @@ export class Workspace {
     return true;
   }
 
-  /** Puts in place what waits, and gives the folder free whether or not that could be done. */
+  /** Puts waiting changes in place, and releases the folder whether or not that succeeds. */
   close(): Promise<void> {
     this.#closed ??= this.#alone(async () => {
       try {
@@ -296,7 +296,7 @@ export class Workspace {
     return work;
   }
 
-  /** The commands of a call are over, whether or not their work was kept. */
+  /** Ends the commands of a call, whether or not their work was kept. */
   endExec(id: string): void {
     this.#unsynced.add(PLACES.exec.join("/")); // also of commands without a plan
     this.execs.end(
@@ -305,7 +305,7 @@ export class Workspace {
     );
   }
 
-  /** A fresh name for the commands of one call. */
+  /** A new name for the commands of one call. */
   freshExec(): string {
     return this.#deps.random.hex(8);
   }

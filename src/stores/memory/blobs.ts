@@ -5,12 +5,12 @@ import { CHUNK_BYTES, nameOfBytes, rangeIn } from "../../records/blob-name.ts";
 import { piecesOf } from "../../records/byte-source.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
 
-/** What several memory blob stores may share, as several processes share a folder. */
+/** Content that several memory blob stores can share, as processes share a folder. */
 export class MemoryShelf {
   readonly kept: Map<BlobName, { readonly bytes: Bytes; readonly putAt: number }> = new Map();
 }
 
-/** Content in a map, for the memory store. */
+/** A blob store in memory. */
 export function memoryBlobs(shelf: MemoryShelf = new MemoryShelf(), clock: Clock = new SystemClock()): BlobStore {
   const { kept } = shelf;
   return {

@@ -12,21 +12,24 @@ import { runsOf } from "../spans.ts";
 import { MemoryShelf, memoryBlobs } from "./blobs.ts";
 import { MemoryTables } from "./tables.ts";
 
-/** What several memory stores may share, as several processes share a disk. */
+/** Data that several memory stores can share, as processes share a disk. */
 export class MemoryDisk {
   readonly tables: MemoryTables = new MemoryTables();
   readonly shelf: MemoryShelf = new MemoryShelf();
   readonly living: Set<OwnerId> = new Set<OwnerId>();
 }
 
+/** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
+  /** Data to share with other memory stores. Default: a store of its own. */
   readonly disk?: MemoryDisk;
+  /** Where large content is kept. Default: in memory, on the same disk. */
   readonly blobs?: BlobStore;
   readonly ids?: IdSource;
   readonly clock?: Clock;
 }
 
-/** For tests and for sessions that need not outlive the process. */
+/** A store in memory, for tests and for sessions that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions(options, { disk: OBJECT, blobs: OBJECT, ids: OBJECT, clock: OBJECT });
   const { disk = new MemoryDisk(), ids = randomIds(new SystemRandom()), clock = new SystemClock() } = options;

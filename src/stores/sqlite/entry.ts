@@ -2,6 +2,10 @@
 import type { StoreSource } from "../../contracts/store-source.ts";
 import { openSqlite, type SqliteOptions } from "./open.ts";
 
+/**
+ * A store in one SQLite file at `path`, with a folder for large content beside it. It is opened, or created, when the
+ * kernel needs it.
+ */
 export function sqlite(path: string, options: SqliteOptions = {}): StoreSource {
   return { open: (deps) => openSqlite(path, { ...deps, ...options }) };
 }

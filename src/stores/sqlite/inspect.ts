@@ -19,6 +19,7 @@ import { SqliteTables } from "./tables.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
 import { readWal } from "./wal.ts";
 
+/** Options of `inspectSqlite`. */
 export interface InspectOptions {
   /** Default: `node:sqlite`. */
   readonly driver?: SqliteDriver;
@@ -27,9 +28,10 @@ export interface InspectOptions {
 }
 
 /**
- * A store to look at only. Nothing is made, locked or changed beside it, so it can lie in a folder that cannot be written,
- * and what a crash left stays as it was for whoever opens it next. Beside a living writer its own snapshots are read; a store
- * that nobody uses is read as it lies, and one with a log that was not carried over in a copy that goes when it is closed.
+ * Opens a store for reading only. Nothing is created, locked or changed beside it, so it may lie in a folder that
+ * cannot be written to, and what a crash left stays for the next process that opens the store. While a writer is alive,
+ * its snapshots are read. A store that nobody uses is read as it is; if its log was not merged into the file yet, a
+ * copy is read, which is deleted on close.
  */
 export async function inspectSqlite(file: string, options: InspectOptions = {}): Promise<Store> {
   checkOptions(options, { driver: OBJECT, clock: OBJECT, random: OBJECT });

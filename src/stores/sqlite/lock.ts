@@ -12,8 +12,8 @@ const EXCLUSIVE = "BEGIN EXCLUSIVE";
 const SHARED = "BEGIN; SELECT count(*) FROM sqlite_schema";
 
 /**
- * Locks that the operating system frees when the holder dies: a transaction kept open on a small file beside the store.
- * No clock and no process id is involved, so a paused holder keeps its lock and a dead one never does.
+ * Locks that the operating system frees when their holder dies: a transaction kept open on a small file beside the
+ * store. No clock and no process id is involved, so a paused holder keeps its lock and a dead one never does.
  */
 export class FileLocks implements OsLocks {
   readonly #driver: SqliteDriver;
@@ -28,12 +28,14 @@ export class FileLocks implements OsLocks {
     return this.#try(name, EXCLUSIVE);
   }
 
-  /** Held together with others that share it, never beside one that acquired it. */
+  /** Takes a lock that can be shared with others that also share it, but not with a holder that acquired it. */
   tryShare(name: string): Promise<HeldLock | undefined> {
     return this.#try(name, SHARED);
   }
 
-  /** True when it is certain that nobody alive holds the lock. A missing file means its holder closed properly. */
+  /**
+   * True if it is certain that no living process holds the lock. A missing file means that its holder closed properly.
+   */
   isFree(name: string): boolean {
     const path = this.#pathOf(name);
     if (!existsSync(path)) return true;
@@ -47,12 +49,12 @@ export class FileLocks implements OsLocks {
     }
   }
 
-  /** Removes the file of a lock that is no longer held by anyone. */
+  /** Removes the file of a lock that nobody holds any more. */
   forget(name: string): void {
     rmSync(this.#pathOf(name), { force: true });
   }
 
-  /** Locks that have a file, by the beginning of their names. */
+  /** The names of locks that have a file, by how they begin. */
   names(beginning: string): readonly string[] {
     const files = existsSync(this.#folder) ? readdirSync(this.#folder) : [];
     return files.flatMap((file) =>
@@ -61,8 +63,8 @@ export class FileLocks implements OsLocks {
   }
 
   /**
-   * Removes files that dead holders left. Only of names with this beginning, which nobody takes a second time: unlinking
-   * a name while somebody is about to lock it would let two hold it. And only old ones: a young one is about to be locked.
+   * Removes lock files that dead holders left. Only for names that nobody uses twice: removing a file while somebody is
+   * about to lock it would let two hold the lock. And only for old files: a new one is about to be locked.
    */
   forgetDead(beginning: string, before: number): void {
     for (const name of this.names(beginning)) {

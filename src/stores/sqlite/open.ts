@@ -38,29 +38,38 @@ import { SqliteStore } from "./store.ts";
 import { nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
 import { readWal } from "./wal.ts";
 
+/** Options of `sqlite` and `openSqlite`. */
 export interface SqliteOptions {
-  /** What an acknowledged write survives. Default `power`; `kept` is what the store has, for whoever only looks. */
+  /**
+   * What an acknowledged write survives. Default `power`. `kept` takes the class that the store was created with; use
+   * it to look at a store.
+   */
   readonly durability?: "power" | "process" | "kept";
-  /** Make the store when there is none. Default true. */
+  /** Whether to create the store if there is none. Default `true`. */
   readonly create?: boolean;
-  /** On a network file system: refuse, or use the slower rollback journal. */
+  /** What to do on a network file system: `refuse`, or use the slower `rollback-journal`. Default `refuse`. */
   readonly network?: NetworkPolicy;
   /** Default: `node:sqlite`. */
   readonly driver?: SqliteDriver;
-  /** Default: the folder `<file>.blobs`. A store sweeps what it does not name, so no two may share one. */
+  /**
+   * Where large content is kept. Default: the folder `<file>.blobs`. A store deletes blobs that it does not name, so
+   * two stores must never share one place.
+   */
   readonly blobs?: BlobStore;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** How long to wait for another process's transaction, in milliseconds. */
+  /** How long to wait for another process's transaction, in milliseconds. Default 10 000. */
   readonly busyLimit?: number;
-  /** Names the file system at a path, as `statfs` numbers it; for tests. */
+  /** Returns the type of the file system at a path, as `statfs` numbers it; for tests. */
   readonly fileSystemAt?: (path: string) => number;
 }
 
 /** A day: nobody takes that long between making a lock file and locking it. */
 const LEFTOVER_AGE = 86_400_000;
 
-/** Opens or creates the embedded store. Everything that could lose data later is refused now. */
+/**
+ * Opens or creates the SQLite store. Anything that could lose data later is refused now, with an error that says why.
+ */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
   refuseBadOptions(file, options);
   const driver = options.driver ?? (await nodeSqlite());

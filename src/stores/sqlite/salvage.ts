@@ -5,16 +5,17 @@ import { fileSize, headerOf, refuseBadPath } from "./place.ts";
 import { APPLICATION_ID, PAGE_BYTES } from "./schema.ts";
 import { readAt, readWal } from "./wal.ts";
 
-/** A record found in the raw file, proven by its own checksums, whatever has become of the pages around it. */
+/** A record found in the raw file and proven by its own checksums, whatever the state of the pages around it. */
 export interface SalvagedRecord {
   readonly segment: number;
   readonly record: SealedRecord;
 }
 
 /**
- * Every record a damaged store still holds. SQLite's trees are not used: pages are searched for the shape of a record
- * row, in the database and in the committed part of its log, and a row counts only when its checksums hold. A file that was
- * cut to nothing may have left a log that holds all of it. For closed stores only, because it opens the database file itself.
+ * Finds every record that a damaged store still holds. It does not use SQLite's trees: it searches the pages of the
+ * database, and of the committed part of its log, for rows that look like records, and a row counts only if its
+ * checksums hold. Even a database file cut to nothing may have left a log that holds all of it. Use it on closed stores
+ * only, because it opens the file itself.
  */
 export function* salvageSqlite(path: string): Iterable<SalvagedRecord> {
   refuseBadPath(path);

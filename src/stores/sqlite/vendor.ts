@@ -1,7 +1,10 @@
 import { pathToFileURL } from "node:url";
 import { HoldfastError } from "../../base/errors.ts";
 
-/** SQLite drivers by shape: node:sqlite and better-sqlite3 both have it, and a fault rig can stand between. */
+/**
+ * A connection of a SQLite driver, by its shape: node:sqlite and better-sqlite3 both fit, and a test can put a faulty
+ * one in between.
+ */
 export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -21,13 +24,17 @@ export interface SqliteStatement {
 /** The prepared statement of a text, made once. */
 export type Sql = (text: string) => SqliteStatement;
 
+/** A way to open SQLite files. */
 export interface SqliteDriver {
-  /** Which copy of SQLite it is. Two copies in one process do not see each other's locks. */
+  /** Which copy of SQLite it uses. Two copies in one process do not see each other's locks. */
   readonly engine?: string;
   open(path: string, options: { readonly readOnly: boolean }): SqliteConnection;
-  /** Reads a file that nobody is changing, without a lock and without a file beside it, where the driver can. */
+  /**
+   * Reads a file that nobody is changing, without a lock and without creating files beside it. Absent if the driver
+   * cannot.
+   */
   readonly peek?: (path: string) => SqliteConnection;
-  /** SQLite's primary result code, when the error is one of its. */
+  /** SQLite's primary result code, if the error comes from SQLite. */
   codeOf(error: unknown): number | undefined;
 }
 
@@ -36,6 +43,7 @@ export function engineOf({ engine = "unnamed" }: SqliteDriver): string {
   return engine.replaceAll(/[^A-Za-z0-9]/g, "-");
 }
 
+/** The driver for the SQLite that ships with Node. */
 export async function nodeSqlite(): Promise<SqliteDriver> {
   const { DatabaseSync } = await import("node:sqlite").catch((cause: unknown) => {
     throw new HoldfastError("STORE_ENGINE_MISSING", {}, { cause });
@@ -56,7 +64,7 @@ export async function nodeSqlite(): Promise<SqliteDriver> {
 
 type BetterSqlite3 = new (path: string, options?: { readonly readonly?: boolean }) => SqliteConnection;
 
-/** The optional second driver: pass the `better-sqlite3` module (13 or newer). One driver per file and process. */
+/** The driver for `better-sqlite3` (13 or newer): pass the module. Use only one driver per file and process. */
 export function betterSqlite3(Database: unknown): SqliteDriver {
   return {
     engine: "better-sqlite3",

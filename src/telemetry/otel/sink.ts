@@ -6,15 +6,19 @@ import { metricsOf } from "./metrics.ts";
 import { isTraced, spansOf } from "./spans.ts";
 import type { OtelApi, OtelContext } from "./vendor.ts";
 
+/** Options of `openTelemetry`. */
 export interface OpenTelemetryOptions {
-  /** The name of the instrumentation. Default `holdfast`. */
+  /** The name of the tracer and the meter. Default `holdfast`. */
   readonly name?: string;
+  /** The version of the tracer and the meter. Default: none. */
   readonly version?: string;
+  /** Whether spans are reported. Default `true`. */
   readonly spans?: boolean;
+  /** Whether metrics are reported. Default `true`. */
   readonly metrics?: boolean;
   /**
-   * How long events may wait to be handed on together, and not by the call that they tell of. None waits longer than its
-   * session is open. Default 50 milliseconds; 0: none waits.
+   * How long events may wait before they are passed on together, in milliseconds, so that the calls that they report
+   * are not slowed down. Closing a session passes on everything. Default 50; 0 passes on each event at once.
    */
   readonly delayMs?: number;
   readonly clock?: Clock;
@@ -33,8 +37,8 @@ const OPTIONS: OptionRules<OpenTelemetryOptions> = {
 const MOST_WAITING = 1_024;
 
 /**
- * Spans and metrics under the names of the GenAI conventions: `import * as api from "@opentelemetry/api"`, and hand it over.
- * What was said is in them only when the kernel was told to tell it.
+ * An event sink that reports spans and metrics under the names of the GenAI conventions. Pass it the API: `import * as
+ * api from "@opentelemetry/api"`. Spans contain content only if the kernel was set up to put content into events.
  */
 export function openTelemetry(api: OtelApi, options: OpenTelemetryOptions = {}): EventSink {
   checkOptions(options, OPTIONS);

@@ -1,4 +1,4 @@
-/** The part of `@opentelemetry/api` that is used, by shape: the package fits as it is imported. */
+/** The part of `@opentelemetry/api` that Holdfast uses, by its shape: the package fits as it is imported. */
 export interface OtelApi {
   readonly trace: {
     getTracer(name: string, version?: string): OtelTracer;
@@ -8,7 +8,10 @@ export interface OtelApi {
   readonly context: { active(): OtelContext };
 }
 
-/** Says which span a new one belongs to. Nothing of it is used; without its methods the package's own would not fit. */
+/**
+ * The context that a new span belongs to. Holdfast passes it through and calls none of its methods; they are listed so
+ * that the package's own type fits.
+ */
 export interface OtelContext {
   getValue(key: symbol): unknown;
   setValue(key: symbol, value: unknown): OtelContext;

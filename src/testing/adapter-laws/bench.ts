@@ -8,20 +8,26 @@ import type { Script, ScriptedAnswer } from "../../records/script.ts";
 import type { SeenRequest } from "../provider-server/log.ts";
 import { type ProviderServer, type ProviderServerOptions, startProviderServer } from "../provider-server/server.ts";
 
+/** What a provider can do. The laws ask nothing that is turned off here. */
 export interface Abilities {
-  /** Its answers show what the model thought. */
+  /** Its answers contain the model's reasoning. */
   readonly reasoning: boolean;
-  /** It can be asked how hard to think. */
+  /** Requests can say how hard to think. */
   readonly effort: boolean;
-  /** It says that its model would not, in words or by its stop: not where filters are all it has. */
+  /** It reports that the model refused, in words or as a stop reason. Not set where it only has content filters. */
   readonly refusals: boolean;
-  /** It tells a content filter from a refusal. */
+  /** It distinguishes a content filter from a refusal. */
   readonly contentFilter: boolean;
-  /** Arguments can reach it that are no JSON: not where the provider sends them as a value. */
+  /**
+   * The adapter can receive arguments that are not valid JSON. Not set where the provider sends arguments as a value.
+   */
   readonly malformedArguments: boolean;
-  /** Ids reach it as the provider wrote them: not where a layer between gives its own to calls that lack one. */
+  /**
+   * The adapter receives ids as the provider wrote them. Not set where a layer in between gives ids of its own to calls
+   * that have none.
+   */
   readonly rawIds: boolean;
-  /** Its answers come under an id. */
+  /** Its answers have an id. */
   readonly answerIds: boolean;
 }
 
@@ -30,9 +36,13 @@ export interface Bench {
   readonly can: Abilities;
 }
 
+/** A model that a law tests, and what stands behind it. */
 export interface Opened {
   readonly model: Model;
-  /** The strict server that it talks to: what was sent is judged there, so a law without it sees half. */
+  /**
+   * The strict server that the model talks to. It judges what was sent; without one, laws check only what the model
+   * returns.
+   */
   readonly server: ProviderServer | "talks to nobody";
   readonly close: () => Promise<void>;
 }
@@ -43,7 +53,7 @@ export interface Stage {
   readonly server: ProviderServer | undefined;
 }
 
-/** Puts a strict provider server behind an adapter. */
+/** Puts a strict provider server behind an adapter, for the `open` of `adapterLaws`. */
 export function overServer(
   modelAt: (url: string) => Model,
   options: Omit<ProviderServerOptions, "script"> = {},

@@ -10,10 +10,14 @@ import { SEALS } from "./seals.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Abilities, Bench, Opened } from "./bench.ts";
 
+/** The adapter that the laws test. */
 export interface AdapterUnderLaw {
-  /** A model that will say what the script says. Over HTTP: `overServer((url) => yourModel({ baseURL: url }))`. */
+  /** Opens a model that answers as the script says. Over HTTP: `overServer((url) => yourModel({ baseURL: url }))`. */
   readonly open: (script: Script) => Promise<Opened>;
-  /** What its provider cannot do, whoever adapts it: never what the adapter leaves out. */
+  /**
+   * What the provider can do; default: everything. Turn off only what the provider itself cannot do, never what the
+   * adapter leaves out.
+   */
   readonly can?: Partial<Abilities>;
 }
 
@@ -27,7 +31,7 @@ const ALL: Abilities = {
   answerIds: true,
 };
 
-/** What every adapter must do, whoever wrote it. */
+/** The laws that every model adapter must keep: `register(adapterLaws("mine", { open }), test)`. */
 export function adapterLaws(name: string, { open, can = {} }: AdapterUnderLaw): readonly Law[] {
   const bench: Bench = { open, can: { ...ALL, ...can } };
   return lawsOf(

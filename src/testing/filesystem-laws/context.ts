@@ -4,8 +4,9 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { Filesystem } from "../../contracts/filesystem.ts";
 import type { LawBook } from "../law.ts";
 
+/** The filesystem that the laws test. */
 export interface FilesystemUnderLaw {
-  /** Opens an empty filesystem; a new one each time. */
+  /** Opens a new, empty filesystem each time. */
   readonly open: () => Promise<Filesystem>;
 }
 

@@ -2,44 +2,49 @@ import type { ModelRequest } from "../../contracts/model.ts";
 import type { ProfileChoice, ProfileId } from "../../index.ts";
 import type { ScriptedAnswer, ScriptedFault } from "../../records/script.ts";
 
-/** A provider's way of speaking: where it listens, what it demands, how it answers and how it refuses. */
+/** How a provider speaks: which paths it answers, what it demands, how it answers and how it refuses. */
 export interface Dialect {
-  /** Paths it answers; without the query. */
+  /** The paths that it answers, without the query. */
   readonly path: RegExp;
-  /** Whose conversations it takes. */
+  /** The profile that the conversations must meet. */
   readonly profile: ProfileChoice;
-  /** Headers without which nothing is read. The first that is missing or wrong decides. */
+  /** Checks the headers. The first one that is missing or wrong decides. */
   readonly refuseCaller: (headers: Headers, apiKey: string | undefined) => Refusal | undefined;
-  /** Demands on the body beyond the conversation; those are the wire rules'. */
+  /**
+   * Checks everything in the body except the conversation, which the wire rules check. Returns the words of a refusal.
+   */
   readonly refuseBody: (body: Body) => string | undefined;
+  /** The messages in a body. */
   readonly messagesOf: (body: Body) => readonly unknown[];
-  /** What it makes of a body besides the conversation. */
+  /** What the request asked for besides the conversation. */
   readonly asked: (body: Body) => Asked;
-  /** Whether an answer is to come in pieces. */
+  /** Whether the answer is to be streamed. */
   readonly streams: (body: Body, path: string) => boolean;
+  /** The answer as one body. */
   readonly whole: (answer: ScriptedAnswer, telling: Telling) => object;
   /** The same answer as server-sent events. */
   readonly events: (answer: ScriptedAnswer, telling: Telling) => readonly ServerEvent[];
+  /** The answer that reports a refusal of a kind. */
   readonly refusal: (kind: RefusalKind, message: string | undefined) => Refusal;
-  /** An error told inside a stream that had begun. */
+  /** An error in a stream that has already begun. */
   readonly broken: (refusal: Refusal) => ServerEvent;
 }
 
-/** What a provider was asked for, in our words and not its own: for a law to compare with what it asked. */
+/** What a provider was asked for, in Holdfast's terms, so that a law can compare it with what it requested. */
 export interface Asked extends Pick<ModelRequest, "toolChoice" | "maxOutputTokens" | "temperature"> {
-  /** What it is told before the conversation, as one text. */
+  /** The instructions before the conversation, as one text. */
   readonly instructions: string;
-  /** How hard to think, in the provider's own words: they must differ where the effort does. */
+  /** How hard to think, in the provider's own terms. It must differ between efforts that differ. */
   readonly effort?: unknown;
 }
 
 export type Body = Readonly<Record<string, unknown>>;
 export type RefusalKind = Exclude<ScriptedFault["fault"], "silent" | "hang-up" | "unreadable">;
 
-/** What an answer needs to know besides what it says. */
+/** What an answer needs besides its content. */
 export interface Telling {
   readonly profile: ProfileId;
-  /** How many answers came before: for ids that do not repeat. */
+  /** How many answers came before this one; used for ids that do not repeat. */
   readonly nth: number;
   readonly model: string;
   readonly body: Body;
@@ -52,10 +57,10 @@ export interface Refusal {
 }
 
 export interface ServerEvent {
-  /** OpenAI's chat sends data alone. */
+  /** The name of the event; OpenAI's chat has none. */
   readonly event?: string;
   readonly data: object | string;
-  /** Belongs to the end of the answer: what comes before it is unfinished. */
+  /** Part of the end of the answer: without it the answer is unfinished. */
   readonly end?: true;
 }
 
@@ -69,7 +74,10 @@ export function askedFor(asked: { readonly [Field in keyof Asked]: unknown }): A
   return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as unknown as Asked;
 }
 
-/** Pieces of a few letters, so that words, escapes and characters of two units are cut as streams cut them. */
+/**
+ * Cuts a text into pieces of a few characters, so that words, escapes and surrogate pairs are split as streams split
+ * them.
+ */
 export function pieces(text: string): readonly string[] {
   return text.match(/.{1,7}/gsu) ?? [];
 }

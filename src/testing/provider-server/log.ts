@@ -1,25 +1,25 @@
 import type { ProfileId, WireRuleId } from "../../index.ts";
 import type { Asked } from "./dialect.ts";
 
-/** One request as the server saw it, for a test to look at. */
+/** One request as the server saw it. */
 export interface SeenRequest {
   readonly path: string;
   readonly profile: ProfileId | undefined;
-  /** Parsed where it was JSON, else the text. */
+  /** The parsed body; the text if it was not JSON. */
   readonly body: unknown;
-  /** What was asked for besides the conversation, in our words; nothing where the body could not be read. */
+  /** What was asked for besides the conversation, in Holdfast's terms; absent when the body could not be read. */
   readonly asked?: Asked;
-  /** The seals that its answer carried, every one of which wants to come back with the next request. */
+  /** The seals in its answer. The next request must send every one of them back. */
   readonly seals: readonly string[];
-  /** What was answered; 0 until something was. */
+  /** The status of the answer; 0 until there is one. */
   readonly status: number;
   /** Why it was refused, in the provider's words. */
   readonly refusal?: string;
   /** The wire rules it broke. */
   readonly rules: readonly WireRuleId[];
   /**
-   * How it ended. `answered`: the whole answer went out. `left`: the client closed the line before that. `cut`: the
-   * script did.
+   * How it ended. `answered`: the whole answer was sent. `left`: the client closed the connection before that. `cut`:
+   * the script broke the connection.
    */
   readonly ended: "open" | "answered" | "left" | "cut";
 }

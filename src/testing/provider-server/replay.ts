@@ -3,7 +3,9 @@ import { textOf } from "../../index.ts";
 import type { Json } from "../../base/json.ts";
 import type { ScriptedAnswer, ScriptedCall } from "../../records/script.ts";
 
-/** The answers of a conversation that happened, as a script: what the model said between two turns of anybody else. */
+/**
+ * Turns a past conversation into a script: what the model said between two turns of anybody else becomes one answer.
+ */
 export function replayScript(items: readonly Item[]): readonly ScriptedAnswer[] {
   const answers: ScriptedAnswer[] = [];
   let run: Item[] = [];

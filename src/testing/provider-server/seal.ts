@@ -1,6 +1,6 @@
 import { sha256 } from "../../base/hash.ts";
 
-/** A seal over a text, as a provider would give it. Whoever changes a letter of the text, or of the seal, is found out. */
+/** A seal over a text, as a provider would make it. A change of one letter, in the text or in the seal, is detected. */
 export function seal(text: string): string {
   return `sealed-${sha256(`strict provider\n${text}`).slice(0, 40)}==`;
 }
@@ -13,6 +13,7 @@ export function sealsIn(value: unknown): readonly string[] {
 
 const SEAL = /^sealed-[0-9a-f]{40}==$/;
 
+/** Whether `given` is the seal of a text. */
 export function isSealed(text: string, given: unknown): boolean {
   return given === seal(text);
 }

@@ -12,37 +12,46 @@ import { openaiResponsesDialect } from "./openai-responses.ts";
 import { sealsIn } from "./seal.ts";
 import { begin, type Line, refuse, speak, written } from "./speak.ts";
 
+/** Options of `startProviderServer`. */
 export interface ProviderServerOptions extends Partial<ClockDep> {
-  /** What it answers, one step for each request it takes. Requests it refuses use up none. */
+  /** What the server answers: one step for each request that it accepts. Requests that it refuses use up no step. */
   readonly script: Script;
-  /** The only key it takes; any when left out. */
+  /** The only API key that it accepts. Default: any. */
   readonly apiKey?: string;
-  /** Requests above this many tokens (a quarter of their characters) are refused as too long. */
+  /**
+   * Requests of more tokens than this (counted as a quarter of their characters) are refused as too long. Default: no
+   * limit.
+   */
   readonly contextTokens?: number;
-  /** The number of its first answer, which its ids are made from: one that takes another's place must not begin anew. */
+  /**
+   * The number of its first answer; ids are made from it. Set it when this server takes the place of another, so that
+   * ids do not repeat. Default 0.
+   */
   readonly first?: number;
-  /** How many of the newest requests it remembers: all, when left out, which is a leak in a server that runs for long. */
+  /** How many of the newest requests it remembers. Default: all, which leaks memory in a server that runs for long. */
   readonly remember?: number;
-  /** Judges chat as servers do that only speak OpenAI's language. */
+  /** Judges chat requests as servers do that only imitate OpenAI's API. Default `false`. */
   readonly compatible?: boolean;
-  /** How it speaks besides chat, responses and messages: the first that answers a path does. */
+  /** Further dialects besides chat, responses and messages. The first dialect that answers a path is used. */
   readonly dialects?: readonly Dialect[];
 }
 
-/** A provider on this machine: it refuses what the real ones refuse, and says what it is told to. */
+/** A provider on this machine: it refuses what the real ones refuse, and answers as its script says. */
 export interface ProviderServer extends AsyncDisposable {
   /** `http://127.0.0.1:…`, without `/v1`. */
   readonly url: string;
-  /** Every request so far, refused ones too; with `remember`, the newest of them. */
+  /** Every request so far, including refused ones; with `remember`, only the newest. */
   readonly requests: readonly SeenRequest[];
-  /** Those answered with a status of 400 or above: malformed requests, and refusals that the script demanded. */
+  /**
+   * The requests that were answered with a status of 400 or above: malformed ones, and those that the script refused.
+   */
   readonly refused: readonly SeenRequest[];
   /** How many clients are connected. */
   connections(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1. */
+/** Starts a provider server on a free port of 127.0.0.1. */
 export async function startProviderServer(options: ProviderServerOptions): Promise<ProviderServer> {
   const desk = new Desk(options);
   const server = createServer((request, response) => void desk.serve(request, response));

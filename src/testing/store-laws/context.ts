@@ -1,17 +1,18 @@
 import { type ClockDep, SystemClock } from "../../base/clock.ts";
 import type { Store } from "../../contracts/store.ts";
 
+/** The store that the laws test. */
 export interface StoreUnderLaw {
   /**
-   * Opens the store at a place. A place that was never named before is empty; the same place again is the same store once
-   * more, as another process would open it, while the first is open or after it was closed. Leases are counted by the
-   * clock that is handed in.
+   * Opens the store at a place. A place that has not been used is empty. Opening a place again gives the same store, as
+   * another process would open it, whether or not the first one has been closed. Leases must be counted by the given
+   * clock.
    */
   readonly open: (place: string, deps: ClockDep) => Promise<Store>;
   readonly can: {
-    /** Others commit while somebody reads. Without it a commit waits for the readers. */
+    /** Others can commit while somebody reads. If not, a commit waits for the readers. */
     readonly commitDuringRead: boolean;
-    /** Several have it open at once. Without it everybody but the first is refused until that one has closed. */
+    /** Several can have the store open at once. If not, all but the first are refused until the first has closed. */
     readonly shared: boolean;
   };
 }

@@ -79,7 +79,7 @@ function placeOf(lines: readonly string[], hunk: Hunk, from: number): number | s
   if (places.length === 1 || anchors.length > 0) return first; // after an anchor the next place is the one that is meant
   if (line !== undefined && places.includes(line - 1)) return line - 1;
   const at = numbersWords(places.map((place) => place + 1));
-  return `its lines stand in ${places.length} places, at line ${at}. Give more lines around them, or name what they are in after @@.`;
+  return `its lines occur ${places.length} times, at line ${at}. Give more of the lines around them, or name after @@ what they are in.`;
 }
 
 /** A mark at the wrong place does no harm where there is only one; a last line break would be one line more, or less. */
@@ -91,7 +91,7 @@ function atEnd(lines: readonly string[], found: readonly number[], { before, end
 
 function notAtEnd(places: readonly number[]): string {
   const at = numbersWords(places.map((place) => place + 1));
-  return `its lines stand at line ${at}, and the patch says that the file ends with them, with or without a line break as it says.`;
+  return `its lines are at line ${at}, but the patch says that the file ends with them, with or without a line break as it says.`;
 }
 
 /** New lines beside nothing: behind the anchor, at the line that is named, or at the end of the file. */
@@ -99,7 +99,7 @@ function insertion(lines: readonly string[], { anchors, line, ends }: Hunk, star
   if (anchors.length > 0 && ends === undefined) return start;
   const end = lines.at(-1) === "" ? lines.length - 1 : lines.length;
   if (line === undefined) return end;
-  if (line > end) return `it begins after line ${line}, and the file has ${end}.`;
+  if (line > end) return `it begins after line ${line}, but the file has ${end}.`;
   if (line < start)
     return `it begins after line ${line}, before the hunk above it. Put hunks in the order of the file.`;
   return line;
@@ -110,7 +110,7 @@ function afterAnchors(lines: readonly string[], anchors: readonly string[], from
   for (const anchor of anchors) {
     const at = lines.findIndex((line, index) => index >= start && line.trim() === anchor.trim());
     if (at === -1)
-      return `no line ${JSON.stringify(anchor)} stands where @@ looks for it.${likelyPlaces(lines.join("\n"), anchor)}`;
+      return `there is no line ${JSON.stringify(anchor)} where @@ looks for it.${likelyPlaces(lines.join("\n"), anchor)}`;
     start = at + 1;
   }
   return start;
@@ -147,6 +147,6 @@ function beginnings(lines: readonly string[]): readonly number[] {
 function nowhere(lines: readonly string[], { before }: Hunk, from: number): string {
   const [earlier] = matches(lines, before, 0);
   if (earlier !== undefined && earlier < from)
-    return `its lines stand at line ${earlier + 1}, before those of the hunk above it. Put hunks in the order of the file.`;
-  return `its lines do not stand in the file.${likelyPlaces(lines.join("\n"), before.join("\n"))}`;
+    return `its lines are at line ${earlier + 1}, before those of the hunk above it. Put hunks in the order of the file.`;
+  return `its lines are not in the file.${likelyPlaces(lines.join("\n"), before.join("\n"))}`;
 }

@@ -108,7 +108,7 @@ describe("what it changes", () => {
     await said("apply_patch", { patch: hunk(6) });
     expect(await text("a.js")).toBe(A.replace("stop() {\n    return 1", "stop() {\n    return 9"));
     const { run: other } = await withTools(files);
-    expect((await other("apply_patch", { patch: hunk(4) })).output).toContain("stand in 2 places, at line 3 and 6.");
+    expect((await other("apply_patch", { patch: hunk(4) })).output).toContain("occur 2 times, at line 3 and 6.");
     expect((await run("apply_patch", { patch: hunk(6) })).ok).toBe(true); // now it stands there once, whatever the number
   });
 
@@ -267,9 +267,9 @@ describe("what it refuses", () => {
     );
     const outcome = await run("apply_patch", { patch });
     expect(outcome).toMatchObject({ ok: false, reason: "patch-failed" });
-    expect(outcome.output).toContain("a.js: hunk 1 of 1: its lines do not stand in the file.");
-    expect(outcome.output).toContain("old.txt: is there already.");
-    expect(outcome.output).toContain("gone.txt: is not there.");
+    expect(outcome.output).toContain("a.js: hunk 1 of 1: its lines are not in the file.");
+    expect(outcome.output).toContain("old.txt: already exists.");
+    expect(outcome.output).toContain("gone.txt: does not exist.");
     expect(await text("b.txt")).toBe("one\ntwo\nthree\n");
     expect(await session.files.exists("old.txt")).toBe(true);
   });
@@ -280,11 +280,7 @@ describe("what it refuses", () => {
       enveloped("*** Update File: a.js", "-   run() {", "+  x() {"),
       "differs in white space",
     ],
-    [
-      "two places",
-      enveloped("*** Update File: a.js", "-    return 1;", "+    return 2;"),
-      "in 2 places, at line 3 and 6",
-    ],
+    ["two places", enveloped("*** Update File: a.js", "-    return 1;", "+    return 2;"), "2 times, at line 3 and 6"],
     [
       "hunks out of order",
       enveloped("*** Update File: b.txt", "-three", "+3", "@@", "-one", "+1"),
@@ -297,7 +293,7 @@ describe("what it refuses", () => {
     ],
     ["a folder that shall go", enveloped("*** Delete File: deep"), "deep: is a folder."],
     ["a folder that shall be changed", enveloped("*** Update File: deep", "-a", "+b"), "deep: "],
-    ["a place to move to that is taken", enveloped("*** Update File: b.txt", "*** Move to: a.js"), "is there already"],
+    ["a place to move to that is taken", enveloped("*** Update File: b.txt", "*** Move to: a.js"), "already exists"],
   ])("[TOOL-9] %s", async (_, patch, words) => {
     const { run, session } = await withTools(within);
     const outcome = await run("apply_patch", { patch });
@@ -316,7 +312,7 @@ describe("what it refuses", () => {
       "Line 3 of the patch: A line of a hunk begins with",
     ],
     ["an added line without +", enveloped("*** Add File: n", "x"), "Every line of an added file begins with +."],
-    ["wrong counts", "--- a/b.txt\n+++ b/b.txt\n@@ -1,3 +1,1 @@\n-one\n+1\n", "says 3 and 1 lines and has"],
+    ["wrong counts", "--- a/b.txt\n+++ b/b.txt\n@@ -1,3 +1,1 @@\n-one\n+1\n", "says 3 and 1 lines, but has"],
     ["a hunk without numbers", "--- a/b.txt\n+++ b/b.txt\n@@\n-one\n+1\n", "which needs no numbers"],
     ["no file", enveloped("", " "), "The patch names no file."],
     ["lines of a deleted file", enveloped("*** Delete File: a.js", "-class A {"), "A deleted file has no lines."],

@@ -49,10 +49,10 @@ test("[TOOL-9] a new file may come without its last line's end", () => {
 test.each<[string, readonly string[]]>([
   ["The patch names no file.", []],
   ["This is neither a header nor a line of a hunk.", ["rename to nowhere"]],
-  ["After the --- line comes the +++ line.", ["--- a/a"]],
-  ["A hunk stands before any --- and +++ line.", ["@@ -1 +1 @@", "-one", "+two"]],
+  ["A --- line must be followed by a +++ line.", ["--- a/a"]],
+  ["A hunk comes before any --- and +++ line.", ["@@ -1 +1 @@", "-one", "+two"]],
   ["A line of a hunk begins with a space, - or +.", ["--- a/a", "+++ b/a", "@@ -1,2 +1,2 @@", "-one", "?"]],
-  ["The hunk says 3 and 3 lines and has 1 and 0.", ["--- a/a", "+++ b/a", "@@ -1,3 +1,3 @@", "-one"]],
+  ["The hunk says 3 and 3 lines, but has 1 and 0.", ["--- a/a", "+++ b/a", "@@ -1,3 +1,3 @@", "-one"]],
   ["A hunk begins with @@ -line,count +line,count @@.", ["--- a/a", "+++ b/a", "@@ here @@"]],
   ["This is neither a header nor a line of a hunk.", ["--- a/a", "+++ b/a", "words"]],
 ])("[TOOL-9] what is no patch is refused with its line: %s", (why, lines) => {
@@ -64,8 +64,8 @@ test.each<[string, readonly string[]]>([
 const OF_A = "diff --git a/a b/a";
 test.each<[string, readonly string[]]>([
   ["A copy", ["diff --git a/a b/b", "similarity index 100%", "copy from a", "copy to b"]],
-  ["A file that is no text", [OF_A, "index 1..2 100644", "Binary files a/a and b/a differ"]],
-  ["A file that is no text", [OF_A, "index 1..2 100644", "GIT binary patch", "literal 3", "KcmZ"]],
+  ["A file that is not text", [OF_A, "index 1..2 100644", "Binary files a/a and b/a differ"]],
+  ["A file that is not text", [OF_A, "index 1..2 100644", "GIT binary patch", "literal 3", "KcmZ"]],
   ["A symbolic link", [OF_A, "new file mode 120000", "index 0..1", "--- /dev/null", "+++ b/a", "@@ -0,0 +1 @@", "+b"]],
   ["A symbolic link", [OF_A, "deleted file mode 120000", "index 1..0", "--- a/a", "+++ /dev/null"]],
   ["A symbolic link", [OF_A, "index 1..2 120000", "--- a/a", "+++ b/a", "@@ -1 +1 @@", "-b", "+c"]],

@@ -14,7 +14,7 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
   [/^copy (?:from|to) /, "A copy cannot be made by a patch. Add it as a new file, with all of its lines."],
   [
     /^(?:GIT binary patch$|Binary files .* differ$)/,
-    "A file that is no text cannot be changed by a patch. Leave it out of the patch.",
+    "A file that is not text cannot be changed by a patch. Leave it out of the patch.",
   ],
   [
     /^(?:(?:old|new|new file|deleted file) mode|index \S+) 120000$/,
@@ -60,7 +60,8 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
       begin(path, path, false);
     } else if (line.startsWith("rename from ")) {
       const next = lines[at + 1] ?? "";
-      if (!next.startsWith("rename to ")) return fail(at + 1, "After the rename from line comes the rename to line.");
+      if (!next.startsWith("rename to "))
+        return fail(at + 1, "A rename from line must be followed by a rename to line.");
       const [from, to] = [unquoted(line.slice("rename from ".length)), unquoted(next.slice("rename to ".length))];
       if (open?.from === UNNAMED) [open.from, open.to, open.told] = [from, to, true];
       else begin(from, to, true);
@@ -73,14 +74,14 @@ export function parseUnified(lines: readonly string[]): ParsedPatch {
       open.told = open.from !== UNNAMED;
     } else if (line.startsWith("--- ")) {
       const next = lines[at + 1] ?? "";
-      if (!next.startsWith("+++ ")) return fail(at + 1, "After the --- line comes the +++ line.");
+      if (!next.startsWith("+++ ")) return fail(at + 1, "A --- line must be followed by a +++ line.");
       const [from, to] = pathsOf(line, next);
       if (open?.from === UNNAMED) [open.from, open.to] = [from, to];
       if (open?.from !== from || open.to !== to || open.hunks.length > 0) begin(from, to, true);
       if (open !== undefined) open.told = true;
       at += 1;
     } else if (HUNK.test(line)) {
-      if (open === undefined || open.from === UNNAMED) return fail(at, "A hunk stands before any --- and +++ line.");
+      if (open === undefined || open.from === UNNAMED) return fail(at, "A hunk comes before any --- and +++ line.");
       const read = hunkFrom(lines, at);
       if ("why" in read) return fail(read.at, read.why);
       open.hunks.push(read.hunk);
@@ -112,7 +113,7 @@ function hunkFrom(lines: readonly string[], at: number): ReadHunk {
   }
   const { before: had, after: gets } = hunk.counts;
   if (had !== Number(before) || gets !== Number(after))
-    return { at, why: `The hunk says ${before} and ${after} lines and has ${had} and ${gets}.` };
+    return { at, why: `The hunk says ${before} and ${after} lines, but has ${had} and ${gets}.` };
   return { hunk: hunk.end(), end };
 }
 

@@ -1,22 +1,24 @@
 import type { Item, Origin, ToolCallId, WireFormat } from "../item.ts";
 import type { WireProfile } from "../profiles.ts";
 
-/** A message that could not be read. It is left out of the projection and reported. */
+/** A message that could not be read. It is left out of the history that was read, and reported here. */
 export interface Malformed {
   readonly at: number;
   readonly why: string;
 }
 
+/** What was read from a list of messages. */
 export interface Decoded {
   readonly items: readonly Item[];
   readonly malformed: readonly Malformed[];
 }
 
+/** What was written for a provider. */
 export interface Encoded {
   readonly messages: readonly object[];
-  /** Instructions, for formats that carry them beside the messages. */
+  /** Instructions, for formats that carry them outside the list of messages. */
   readonly instructions: readonly string[];
-  /** Items this format has no place for (somebody else's reasoning, approvals). */
+  /** Items that have no place in this format, such as reasoning of another provider, or approvals. */
   readonly omitted: readonly Item[];
 }
 
