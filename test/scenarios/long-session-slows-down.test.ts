@@ -116,6 +116,30 @@ test("[LOOP-30] [N18] a server that counts its calls from zero in each turn make
   expect(Math.max(...costs.slice(60))).toBeLessThanOrEqual(Math.max(...costs.slice(20, 40)) * 1.5);
 });
 
+test("[TX-44] a call of a session that has had many effects looks at no more of them than its first calls did", async () => {
+  const pay = defineTool<{ readonly order: number }>({
+    name: "pay",
+    access: "external",
+    effects: { payment: { run: () => "receipt" } },
+    run: ({ order }, call) => call.effect("payment", { order }, { key: `order ${order}` }),
+  });
+  const { session } = await opened(undefined, { tools: [pay] });
+  const looked = [
+    workOf(Map.prototype, "set", () => 1),
+    workOf(Array.prototype, "filter", (list) => list.length),
+    workOf(Array.prototype, "flatMap", (list) => list.length),
+  ];
+  const costs: number[] = [];
+  for (let order = 0; order < 400; order += 1) {
+    const before = looked.reduce((sum, work) => sum + work(), 0);
+    expect((await session.runTool({ name: "pay", input: { order } })).ok).toBe(true);
+    costs.push(looked.reduce((sum, work) => sum + work(), 0) - before);
+  }
+  // Not of every call: now and then one brings a checkpoint, which tells of every effect.
+  const least = (from: number, to: number) => Math.min(...costs.slice(from, to));
+  expect(least(300, 400) - least(20, 60)).toBeLessThan(100);
+});
+
 const talk = (groups: number) =>
   Array.from({ length: groups * 2 }, (_, nth) =>
     nth % 2 === 0
