@@ -206,9 +206,10 @@ function historyOf({ history }: { readonly history?: number }, more = 0): { read
 }
 
 function stillInside({ inside, effects }: SessionFold, callId: CallId): SessionFold["inside"] {
-  if (!inside.values().some((outermost) => outermost === callId)) return inside;
-  const stays = (inner: string) => effects.ownedBy(new Set([inner])).length > 0;
-  return new Map([...inside].filter(([inner, outermost]) => outermost !== callId || stays(inner)));
+  const within = new Set([...inside].flatMap(([inner, outermost]) => (outermost === callId ? [inner] : [])));
+  if (within.size === 0) return inside;
+  const relying = new Set<string>(effects.ownedBy(within).flatMap(({ owners }) => owners));
+  return new Map([...inside].filter(([inner]) => !within.has(inner) || relying.has(inner)));
 }
 
 function without<T>(calls: ReadonlyMap<CallId, T>, callId: CallId): ReadonlyMap<CallId, T> {

@@ -201,6 +201,34 @@ describe("an effect outlives its call", () => {
     expect([ok, effects.map(({ key, is }) => [key, is])]).toEqual([true, [["m", "not-undone"]]]);
   });
 
+  test("[TX-25] [TURN-13] one of a call inside is undone when the call around it is taken back, also by the next process", async () => {
+    const refunded: string[] = [];
+    const payment = {
+      run: () => "receipt",
+      undo: (_: Json, __: Json, { key }: { readonly key: string }) => void refunded.push(key),
+    };
+    const pay = defineTool({
+      name: "pay",
+      access: "write",
+      effects: { payment },
+      run: (_, call) => call.effect("payment", {}, { key: "k" }),
+    });
+    const around = defineTool({
+      name: "around",
+      access: "write",
+      run: async (_, call) => (await call.run({ name: "pay", input: {} })).ok,
+    });
+    // Of so few boundaries only that of the call around is remembered: who ran inside it is told elsewhere.
+    const options = { tools: [pay, around], checkpoints: { limit: 1 } };
+    const { session, disk } = await opened(new MemoryDisk(), options);
+    const { callId, ok } = await session.runTool({ name: "around", input: {} });
+    await session.close();
+    const again = await opened(disk, options);
+    expect([ok, refunded]).toEqual([true, []]);
+    await again.session.rewind({ before: callId });
+    expect(refunded).toEqual(["k"]);
+  });
+
   test("[TURN-13] a process that dies while it undoes leaves the rest to the next, and never takes it for standing", async () => {
     const { pay, log, tool } = till();
     const buy = tool("buy", async () => {
