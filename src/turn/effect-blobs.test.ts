@@ -88,6 +88,25 @@ describe("what was done outside, in checkpoints", () => {
     await session.close();
   });
 
+  test("[TURN-92] is not undone with the call that can be taken back, where one that no longer can relies on it", async () => {
+    const { done, undone, options } = bank();
+    const limited = { ...options, checkpoints: { limit: 3 } };
+    const { disk, deps, session } = await opened(new MemoryDisk(), limited);
+    const slow = await session.begin({ name: "pay", input: { order: "a" } });
+    await slow.call.effect("payment", { order: "a", words: WORDS }, { key: "a" });
+    await paid(session, "a");
+    for (let n = 0; n < 4; n += 1) await paid(session, `order-${n}`);
+    await session.checkpoint();
+    await slow.abort();
+    expect(undone).toEqual([]);
+    await deps.store.close();
+    const again = (await opened(disk, limited)).session;
+    expect(undone).toEqual([]);
+    expect(await paid(again, "a")).toMatchObject({ output: `a ${RECEIPT}` });
+    expect(done.filter((key) => key === "a")).toEqual(["a"]);
+    await again.close();
+  });
+
   test("[TURN-90] lies in few pieces, however many checkpoints there were", async () => {
     const { options } = bank();
     const { session, holdfast } = await opened(new MemoryDisk(), options);

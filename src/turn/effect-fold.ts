@@ -120,7 +120,7 @@ export function effectsWithin(
     const { standing, owners } = effect;
     if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
     const settled = standing.is === "done" || standing.is === "not-undone";
-    if (!settled || owners.every(isReached)) return [effect];
-    return [withoutArguments(effect)];
+    const outOfReach = owners.find((owner) => !isReached(owner));
+    return [settled && outOfReach !== undefined ? withoutArguments(effect, outOfReach) : effect];
   });
 }

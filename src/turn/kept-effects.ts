@@ -102,10 +102,13 @@ export function lost({ entry, standing, owners }: FoldedEffect): FoldedEffect {
   return { entry, standing: standing.is === "undone" ? standing : { is: "unknown" }, owners };
 }
 
-/** Nothing can undo it any more, so nobody asks for its arguments. */
-export function withoutArguments({ entry, standing, owners, place }: FoldedEffect): FoldedEffect {
+/**
+ * Nothing can undo it any more, so nobody asks for its arguments. `owner`: somebody out of reach. Were another one kept in
+ * their place, taking that one back would undo it under them, and with no arguments.
+ */
+export function withoutArguments({ entry, standing, place }: FoldedEffect, owner: string): FoldedEffect {
   const { args: _args, ...rest } = place ?? {};
-  const kept = { entry: { ...entry, args: null }, standing, owners: owners.slice(0, 1) };
+  const kept = { entry: { ...entry, args: null }, standing, owners: [owner] };
   return "content" in rest && rest.result !== undefined ? { ...kept, place: rest } : kept;
 }
 
