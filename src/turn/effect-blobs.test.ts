@@ -107,6 +107,24 @@ describe("what was done outside, in checkpoints", () => {
     await again.close();
   });
 
+  test("[TURN-92] a fork that stays open holds none of what it inherited either", async () => {
+    const { undone, options } = bank();
+    const { session } = await opened(new MemoryDisk(), options);
+    const { callId } = await paid(session, "a");
+    const fork = await session.fork({ after: callId, as: "f" });
+    const forgotten = vi.spyOn(fork.transactions.effects, "forgetArguments");
+    const { last } = await fork.checkpoint();
+    expect([...(forgotten.mock.lastCall?.[0] ?? [])].map(({ key }) => key)).toEqual(["a"]);
+    expect(JSON.stringify((await keptAt(fork, last)).state.effects)).not.toContain('"args":[');
+    expect(await paid(fork, "a")).toMatchObject({ output: `a ${RECEIPT}` });
+    await fork.rewind({ before: callId });
+    expect(undone).toEqual([]);
+    await fork.close();
+    await session.rewind({ before: callId });
+    expect(undone).toEqual([[{ order: "a", words: WORDS }, `a ${RECEIPT}`]]);
+    await session.close();
+  });
+
   test("[TURN-90] lies in few pieces, however many checkpoints there were", async () => {
     const { options } = bank();
     const { session, holdfast } = await opened(new MemoryDisk(), options);

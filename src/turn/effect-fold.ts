@@ -108,7 +108,7 @@ export function inherited(effects: FoldedEffects): FoldedEffects {
 /**
  * What a checkpoint must say of effects, where these calls are open or can be returned to. Keys are kept for ever, because
  * what was done must not be done again. An undone effect that no boundary reaches may go: its key was free. One that
- * somebody out of reach relies on can never be undone, so its arguments may go.
+ * somebody out of reach relies on can never be undone, nor can one that a fork has inherited, so its arguments may go.
  */
 export function effectsWithin(
   effects: readonly FoldedEffect[],
@@ -120,7 +120,8 @@ export function effectsWithin(
     const { standing, owners } = effect;
     if (standing.is === "undone") return owners.some(isReached) ? [effect] : [];
     const settled = standing.is === "done" || standing.is === "not-undone";
-    const outOfReach = owners.find((owner) => !isReached(owner));
-    return [settled && outOfReach !== undefined ? withoutArguments(effect, outOfReach) : effect];
+    const outOfReach = owners.filter((owner) => !isReached(owner));
+    const isBeyond = outOfReach.length > 0 || owners.length === 0;
+    return [settled && isBeyond ? withoutArguments(effect, outOfReach) : effect];
   });
 }
