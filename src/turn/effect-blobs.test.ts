@@ -140,6 +140,40 @@ describe("what was done outside, in checkpoints", () => {
     await session.close();
   });
 
+  test("[TURN-90] is written once, too, of one that failed while it ran, and of one that still runs", async () => {
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+    const effects = {
+      broken: { run: () => Promise.reject(new Error("cut off")) },
+      slow: {
+        run: () => {
+          begun.resolve();
+          return end.promise;
+        },
+      },
+    };
+    const odd = defineTool<{ readonly effect: string }>({
+      name: "odd",
+      access: "external",
+      effects,
+      run: ({ effect }, call) => call.effect(effect, { words: WORDS }, { key: effect }),
+    });
+    const { disk, deps, session } = await opened(new MemoryDisk(), { tools: [odd] });
+    expect(await session.runTool({ name: "odd", input: { effect: "broken" } })).toMatchObject({ ok: false });
+    const running = session.runTool({ name: "odd", input: { effect: "slow" } });
+    await begun.promise;
+    const effectsAt = async (seq: number) => (await keptAt(session, seq)).state.effects;
+    for (let n = 0; n < 2; n += 1)
+      expect(JSON.stringify(await effectsAt((await session.checkpoint()).last))).not.toContain(WORDS);
+    end.resolve(RECEIPT);
+    expect(await running).toMatchObject({ ok: true });
+    expect(JSON.stringify(await effectsAt((await session.checkpoint()).last))).not.toContain(RECEIPT);
+    await deps.store.close();
+    const again = (await opened(disk, { tools: [odd] })).session;
+    expect(await again.runTool({ name: "odd", input: { effect: "slow" } })).toMatchObject({ output: RECEIPT });
+    expect(await again.runTool({ name: "odd", input: { effect: "broken" } })).toMatchObject({ ok: false });
+    await again.close();
+  });
+
   test("[TURN-90] is not said by a checkpoint that joins an append either", async () => {
     const { options } = bank();
     const { session } = await opened(new MemoryDisk(), options);

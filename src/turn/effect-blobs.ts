@@ -24,8 +24,8 @@ export interface StagedEffects {
 }
 
 /**
- * What effects were done with, and what came of it, as content beside the journal. It never changes once they have ended, and
- * a session that does much outside would repeat all of it in every checkpoint. What is new is written as one piece of
+ * What effects were done with, and what came of it, as content beside the journal. Neither ever changes, and a session that
+ * does much outside would repeat all of it in every checkpoint. What is new is written as one piece of
  * content, with what is still of use of content that is mostly outdated or no larger than what is written: so pieces stay few.
  */
 export class EffectBlobs {
@@ -95,12 +95,12 @@ export class EffectBlobs {
     let writing = 0;
     for (const effect of effects) {
       const { place } = effect;
-      if (place === undefined) {
-        if (isToPlace(effect)) writing += JSON.stringify(largeIn(effect)).length;
-        continue;
+      const length = lengthOf(place?.args) + lengthOf(place?.result);
+      if (isToPlace(effect)) writing += JSON.stringify(largeIn(effect)).length + length;
+      else if (place !== undefined) {
+        const { name, size } = place.content;
+        used.set(name, { size, used: (used.get(name)?.used ?? 0) + length });
       }
-      const { name, size } = place.content;
-      used.set(name, { size, used: (used.get(name)?.used ?? 0) + lengthOf(place.args) + lengthOf(place.result) });
     }
     const leaving = new Set(this.#unread);
     for (const [name, one] of [...used].toSorted(([, a], [, b]) => a.size - b.size)) {
@@ -117,7 +117,8 @@ export class EffectBlobs {
     const told: Told[] = [];
     for (const effect of effects) {
       const { place } = effect;
-      told.push({ effect, said: place === undefined ? largeIn(effect) : await this.#at(place, contents) });
+      const placed = place === undefined ? {} : await this.#at(place, contents);
+      told.push({ effect, said: placed === undefined ? undefined : { ...largeIn(effect), ...placed } });
     }
     return told;
   }

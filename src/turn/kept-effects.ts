@@ -71,9 +71,8 @@ export function largeIn({ entry: { args }, standing }: FoldedEffect): Said {
   return { ...(isLarge(args) ? { args } : {}), ...(isLarge(result) ? { result } : {}) };
 }
 
-/** Ended, and so long that it goes into content with the next checkpoint. */
+/** So long that it goes into content with the next checkpoint; what came of one whose arguments lie there follows them. */
 export function isToPlace(effect: FoldedEffect): boolean {
-  if (effect.place !== undefined || effect.standing.is === "open") return false;
   return Object.keys(largeIn(effect)).length > 0;
 }
 
