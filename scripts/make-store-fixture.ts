@@ -15,6 +15,7 @@ import {
   type Session,
   toSessionId,
 } from "../src/index.ts";
+import { appendReserved } from "../src/journal/journal.ts";
 import { dropBodies } from "../src/journal/retention.ts";
 import { STORE_VERSION } from "../src/stores/sqlite/schema.ts";
 import { sqlite } from "../src/stores/sqlite/entry.ts";
@@ -34,7 +35,7 @@ await session.close();
 
 const cut = await holdfast.open("cut");
 for (let n = 0; n < 5; n += 1) await cut.append({ kind: "user-said", text: `forgotten ${n}` });
-await cut.append({ kind: "checkpoint-kept", openCalls: [], tag: "kept from here" });
+await appendReserved(cut.journal, { kind: "checkpoint-kept", openCalls: [], tag: "kept from here" });
 await cut.append({ kind: "user-said", text: "kept" });
 await holdfast.retain(cut, { records: 4 });
 await cut.close();
@@ -98,12 +99,16 @@ async function writeEveryKind(into: Session, callId: CallId): Promise<void> {
     { kind: "approval-given", callId, approved: true },
     { kind: "turn-interrupted", text: "stopped" },
     { kind: "turn-ended", status: "aborted", steps: 1 },
+    { kind: "effect-left", tool: "pay", name: "payment", key: "k", generation: 0, callId },
     { kind: "user-said", text: "with content", blobs: [small.ref, large.ref] },
     { kind: "checkpoint-kept", openCalls: [], state: { a: 1 }, tag: "t" },
   ];
   for (const draft of drafts) {
     clock.advance(1_000);
-    await into.append(draft, { operation: `made-${draft.kind}-${into.journal.head.seq}`, staged: [small, large] });
+    await appendReserved(into.journal, draft, {
+      operation: `made-${draft.kind}-${into.journal.head.seq}`,
+      staged: [small, large],
+    });
   }
   await dropBodies(holdfast.store, into.journal, [27], "asked for");
 }

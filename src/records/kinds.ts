@@ -138,6 +138,8 @@ export const RECORD_SHAPES = {
   "effect-opened": kind({ ...effect, callId, args: json }),
   "effect-done": kind({ ...effect, result: json }),
   "effect-joined": kind({ ...effect, callId }),
+  /** Of a call that stays: it rolled back the part that had asked for it, or did without it when it ran again. */
+  "effect-left": kind({ ...effect, callId }),
   /** `undoing` is written before an undo is tried: a crash may come while it is. */
   "effect-undone": kind({ ...effect, how: oneOf("undoing", "undone", "not-undone"), detail: optional(string) }),
   "view-chosen": kind({ levels: json, renderer: string }),

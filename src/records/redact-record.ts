@@ -25,6 +25,7 @@ const EXACT: Readonly<Record<RecordKind, readonly string[]>> = {
   "effect-opened": ["tool", "name", "key", "callId"],
   "effect-done": ["tool", "name", "key"],
   "effect-joined": ["tool", "name", "key", "callId"],
+  "effect-left": ["tool", "name", "key", "callId"],
   "effect-undone": ["tool", "name", "key", "how"],
   "view-chosen": ["levels", "renderer"],
   "page-pinned": ["page"],

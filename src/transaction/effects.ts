@@ -185,7 +185,7 @@ export class EffectBook {
   async undoUntouched(callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
     const touched = this.#touched.get(callId) ?? new Set();
     const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
-    return this.#release(stale, [callId], specOf);
+    return this.#leave(stale, callId, specOf);
   }
 
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
@@ -204,7 +204,7 @@ export class EffectBook {
     const touched = this.#touched.get(callId);
     for (const effect of effects) touched?.delete(effect);
     const gone = this.#owned([callId]).filter(({ entry }) => effects.has(effectId(entry)));
-    return this.#release(gone, [callId], specOf);
+    return this.#leave(gone, callId, specOf);
   }
 
   /** The same for a call inside another one, and for those inside it. */
@@ -281,6 +281,16 @@ export class EffectBook {
       this.#reliance.drop(known, callId);
       throw error;
     }
+  }
+
+  /** A call that stays lets go of some. Its end tells nobody: the next process would find it relying on what another one undoes. */
+  async #leave(owned: readonly Known[], callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
+    const undoing = this.#release(owned, [callId], specOf);
+    // Before anything is awaited: a call that asks for it again joins it again, and that is written down after this.
+    const stay = owned.filter(({ owners, standing }) => owners.size > 0 || standing.is === "open");
+    const left = Promise.all(stay.map(({ entry }) => this.#ledger.effectLeft(entry, callId)));
+    const [reports] = await Promise.all([undoing, left]);
+    return reports;
   }
 
   /**

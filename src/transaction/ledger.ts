@@ -40,6 +40,8 @@ export interface EffectLedger {
   effectDone(effect: EffectEntry, result: Json): Promise<void>;
   /** Called when another call relies on the effect, too. */
   effectJoined(effect: EffectEntry, callId: string): Promise<void>;
+  /** Called when a call that goes on, or has succeeded, does not rely on the effect any more. */
+  effectLeft(effect: EffectEntry, callId: string): Promise<void>;
   /** Called before an undo is tried, and again when it is known how it went. */
   effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void>;
 }
@@ -70,5 +72,6 @@ export const NO_LEDGER: Ledger = {
   effectOpened: async () => {},
   effectDone: async () => {},
   effectJoined: async () => {},
+  effectLeft: async () => {},
   effectUndone: async () => {},
 };

@@ -28,6 +28,11 @@ export function effectJoined(effects: FoldedEffects, record: BodyOf<"effect-join
   }));
 }
 
+/** A part of the call was rolled back; with nobody else left, that is to be undone which the part had asked for. */
+export function effectLeft(effects: FoldedEffects, record: BodyOf<"effect-left">): FoldedEffects {
+  return withEffect(effects, record, (known) => letGo(known, new Set([record.callId])));
+}
+
 /** Also what is told twice, because nobody knew whether the first time was written. */
 export function effectUndone(effects: FoldedEffects, record: BodyOf<"effect-undone">): FoldedEffects {
   const { how, detail = "" } = record;

@@ -7,6 +7,7 @@ import type { RecordDraft } from "../records/kinds.ts";
 import {
   effectDone,
   effectJoined,
+  effectLeft,
   effectOpened,
   effectsWithin,
   effectUndone,
@@ -195,6 +196,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-opened": (now, record) => ({ ...now, effects: effectOpened(now.effects, record) }),
   "effect-done": (now, record) => ({ ...now, effects: effectDone(now.effects, record) }),
   "effect-joined": (now, record) => ({ ...now, effects: effectJoined(now.effects, record) }),
+  "effect-left": (now, record) => ({ ...now, effects: effectLeft(now.effects, record) }),
   "effect-undone": (now, record) => ({ ...now, effects: effectUndone(now.effects, record) }),
 };
 

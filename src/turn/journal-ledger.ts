@@ -136,6 +136,10 @@ export class JournalLedger implements Ledger, StateLedger {
     await appendReserved(this.#journal, { kind: "effect-joined", ...aboutOf(effect), callId: callId as CallId });
   }
 
+  async effectLeft(effect: EffectEntry, callId: string): Promise<void> {
+    await appendReserved(this.#journal, { kind: "effect-left", ...aboutOf(effect), callId: callId as CallId });
+  }
+
   async effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void> {
     const words = detail === undefined ? {} : { detail };
     await appendReserved(this.#journal, { kind: "effect-undone", ...aboutOf(effect), how, ...words });

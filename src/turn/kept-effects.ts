@@ -105,7 +105,10 @@ export function lost({ entry, standing, owners }: FoldedEffect): FoldedEffect {
  * Nothing can undo it any more, so nobody asks for its arguments. `outOfReach`: those of its owners. Were another one kept
  * in their place, taking that one back would undo it under them, and with no arguments.
  */
-export function withoutArguments({ entry, standing, place }: FoldedEffect, outOfReach: readonly string[]): FoldedEffect {
+export function withoutArguments(
+  { entry, standing, place }: FoldedEffect,
+  outOfReach: readonly string[],
+): FoldedEffect {
   const { args: _args, ...rest } = place ?? {};
   const kept = { entry: { ...entry, args: null }, standing, owners: outOfReach.slice(0, 1) };
   return "content" in rest && rest.result !== undefined ? { ...kept, place: rest } : kept;

@@ -25,6 +25,7 @@ const RESERVED: readonly RecordDraft[] = [
   { kind: "effect-opened", ...effect, callId: call, args: {} },
   { kind: "effect-done", ...effect, result: {} },
   { kind: "effect-joined", ...effect, callId: call },
+  { kind: "effect-left", ...effect, callId: call },
   { kind: "effect-undone", ...effect, how: "undone" },
   { kind: "writeback-staged", ...writeback },
   { kind: "writeback-rejected", ...writeback, reason: "no" },

@@ -30,6 +30,7 @@ const WRITER: Readonly<Record<RecordKind, "anybody" | "kernel">> = {
   "effect-opened": "kernel",
   "effect-done": "kernel",
   "effect-joined": "kernel",
+  "effect-left": "kernel",
   "effect-undone": "kernel",
   "view-chosen": "anybody",
   "page-pinned": "anybody",

@@ -25,6 +25,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "effect-opened": ["tool", "tool", "name", "callId", "generation"],
   "effect-done": ["tool", "tool", "name", "generation"],
   "effect-joined": ["tool", "tool", "name", "callId", "generation"],
+  "effect-left": ["tool", "tool", "name", "callId", "generation"],
   "effect-undone": ["tool", "tool", "name", "how", "generation"],
   "view-chosen": ["context", "renderer"],
   "page-pinned": ["context", "page", "pinned"],

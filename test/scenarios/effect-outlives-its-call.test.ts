@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/base/json.ts";
 import { defineTool, type Tool } from "../../src/transaction/tool.ts";
@@ -229,6 +230,46 @@ describe("an effect outlives its call", () => {
     expect(refunded).toEqual(["k"]);
   });
 
+  test.each(["rolls back the part", "does without it when it runs again"])(
+    "[TX-47] one that a call had joined, and lets go of as it %s, is undone by the next process with its other call",
+    async (how) => {
+      const refunded: string[] = [];
+      const payment = {
+        run: () => "receipt",
+        undo: (_: Json, __: Json, { key }: { readonly key: string }) => void refunded.push(key),
+      };
+      const meanwhile = AsyncLocalStorage.snapshot();
+      let attempts = 0;
+      const buy = defineTool({
+        name: "buy",
+        access: "write",
+        effects: { payment },
+        async run(_, call) {
+          const pay = () => call.effect("payment", {}, { key: "k" });
+          attempts += 1;
+          call.get(counter);
+          call.dispatch(counter.added(1));
+          if (how === "rolls back the part")
+            await call.transaction(() => pay().then(() => Promise.reject(new Error("back")))).catch(() => {});
+          else if (attempts === 1) {
+            await pay();
+            await meanwhile(() => session.state.session.dispatch(counter.added(1)));
+          }
+        },
+      });
+      const options = { tools: [buy], slices: [counter] };
+      const { session, deps, disk } = await opened(new MemoryDisk(), options);
+      const first = await session.begin({ name: "buy", input: {} });
+      await first.call.effect("payment", {}, { key: "k" });
+      expect(await session.runTool({ name: "buy", input: {} })).toMatchObject({ ok: true });
+      await deps.store.close();
+      const again = await opened(disk, options);
+      expect(refunded).toEqual([]);
+      const { effects } = await again.session.rewind({ before: first.id });
+      expect([refunded, effects.map(({ is }) => is)]).toEqual([["k"], ["undone"]]);
+    },
+  );
+
   test("[TURN-13] a process that dies while it undoes leaves the rest to the next, and never takes it for standing", async () => {
     const { pay, log, tool } = till();
     const buy = tool("buy", async () => {
@@ -299,6 +340,7 @@ describe("an effect outlives its call", () => {
     ["done after it", ["call-closed", "effect-done"], "undoing"],
     ["done, and its call cut off by a crash", ["effect-done", "interrupted"], "done"],
     ["done, and its call failed with a word of its own", ["effect-done", "failed"], "undoing"],
+    ["done when the part of its call that had asked for it was rolled back", ["left", "effect-done"], "undoing"],
     ["done, and its beginning lost", ["effect-done"], "done"],
     ["not undone", ["effect-done", "not-undone"], "not-undone"],
     ["not undone, which was told twice", ["effect-done", "undoing", "not-undone", "not-undone"], "not-undone"],
@@ -317,6 +359,7 @@ describe("an effect outlives its call", () => {
       "effect-done": { kind: "effect-done", ...about, result: "receipt" },
       "call-closed": { ...closed, reason: "canceled", effects: "unknown" },
       interrupted: { ...closed, reason: "interrupted", effects: "unknown" },
+      left: { kind: "effect-left", ...about, callId: "c" as CallId },
       anew: { kind: "effect-opened", ...about, generation: 1, callId: "d" as CallId, args: {} },
       "done-anew": { kind: "effect-done", ...about, generation: 1, result: "another receipt" },
       undoing: { kind: "effect-undone", ...about, how: "undoing" },

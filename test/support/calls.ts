@@ -78,6 +78,9 @@ export class ListLedger implements Ledger {
   async effectJoined(effect: { readonly key: string }, callId: string): Promise<void> {
     this.#write("effect-joined", callId, effect.key);
   }
+  async effectLeft(effect: { readonly key: string }, callId: string): Promise<void> {
+    this.#write("effect-left", callId, effect.key);
+  }
   async effectUndone(effect: { readonly callId: string; readonly key: string }, how: string): Promise<void> {
     this.#write(`effect-${how}`, effect.callId, effect.key);
   }

@@ -67,6 +67,7 @@ const INNER: ReadonlySet<JournalEntry["kind"]> = new Set([
   "catalog-changed",
   "effect-opened",
   "effect-joined",
+  "effect-left",
 ]);
 
 const TELL: Tell = {

@@ -365,6 +365,12 @@ const HEAR: Hear = {
     story.effect(idOf(record), (known) =>
       known === undefined ? "was joined, and never begun" : { ...known, owners: [...known.owners, record.callId] },
     ),
+  "effect-left": (story, record) =>
+    story.effect(idOf(record), (known) =>
+      known === undefined
+        ? "was left, and never begun"
+        : { ...known, owners: known.owners.filter((owner) => owner !== record.callId) },
+    ),
   "effect-undone": (story, record) =>
     story.effect(idOf(record), (known) =>
       known === undefined ? "was undone, and never begun" : { ...known, standing: record.how },
