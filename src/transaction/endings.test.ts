@@ -3,8 +3,10 @@ import { Box, counter, diary, quiet, type Rig, rig, steps, writes } from "../../
 import type { StandardSchema } from "../contracts/schema.ts";
 import { filesOf } from "../files/access.ts";
 import { Plan, ToolInvoked } from "../state/default-slices.ts";
+import { defineSlice } from "../state/slice.ts";
 import { lazily, resourceKey } from "../state/resources.ts";
 import type { Call } from "./call.ts";
+import { checkedBy } from "./checked-by.ts";
 import { Deadline, DEADLINE } from "./deadline.ts";
 import { DeadlineExceededError, ToolValidationError, VisibilityExpansionRequired } from "./ending.ts";
 import { defineTool } from "./tool.ts";
@@ -127,6 +129,25 @@ describe("a call that does not succeed", () => {
       expect(transactions.pending).toEqual([]);
     },
   );
+
+  test("[TX-1] refused as it commits, because of what a neighbour has made true meanwhile, it is told once, as failed", async () => {
+    const few = defineSlice("few", {
+      initial: 0,
+      on: { added: (now) => now + 1 },
+      schema: checkedBy((now) => (Number(now) > 1 ? { issues: [{ message: "too many" }] } : { value: Number(now) })),
+    });
+    const add = writes("add", async (_, call) => call.dispatch(few.added()));
+    const { transactions, state } = rig([add], { state: { slices: [few] } });
+    const slow = await transactions.begin({ id: "slow", name: "add", input: {} });
+    slow.call.dispatch(few.added());
+    await transactions.run({ id: "quick", name: "add", input: {} });
+    expect(await slow.commit("done")).toMatchObject({ ok: false, reason: "SLICE_INVALID" });
+    expect(state.session.all(ToolInvoked).map(({ toolCallId, success }) => [toolCallId, success])).toEqual([
+      ["quick", true],
+      ["slow", false],
+    ]);
+    expect(state.session.get(few)).toBe(1);
+  });
 
   test("[TX-2] [K14] a failed result's payload reaches the log and no state slice", async () => {
     const { state, transactions } = rig([writes("tool", (_, call) => call.fail("no", "no", { secret: "payload" }))]);

@@ -113,6 +113,10 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
   const outcomes = [...inside, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();
+  const instead = (ending: Discarded) => {
+    open.branch.returnTo(unlogged); // it has not ended as was logged, and is about to end otherwise
+    return { instead: ending };
+  };
   let change: RootChange;
   let captured: ReadonlyMap<string, unknown> | undefined;
   try {
@@ -122,16 +126,15 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
     logOutcomes(world, open, outcomes);
     change = open.branch.onto(state.root);
   } catch (error) {
-    return { instead: endingOfThrown(error) };
+    return instead(endingOfThrown(error));
   }
   // Given up meanwhile by a neighbour: closed as a success it would be one that changed nothing.
-  if (state.poisoned) return { instead: GIVEN_UP };
+  if (state.poisoned) return instead(GIVEN_UP);
   try {
     await write(world, outcomes, change);
   } catch (error) {
     if (!isUnwritten(error)) throw error;
-    open.branch.returnTo(unlogged); // it has not ended as was logged, and is about to end otherwise
-    return { instead: refusal(error) };
+    return instead(refusal(error));
   }
   // Noted before it is written down, a refused commit would be what every later boundary puts back.
   if (captured !== undefined) state.exclusive.noteCommitted(captured);
