@@ -71,7 +71,7 @@ export function refuseReserved(
     if (kind === "call-opened") {
       if (isOpen(draft.callId)) throw new HoldfastError("CALL_OPEN", { call: draft.callId });
       // Closed as failed, it would have the effects undone of a call of ours that has succeeded.
-      if (effects.values().some(({ owners }) => owners.includes(draft.callId)))
+      if (effects.ownedBy(new Set([draft.callId])).length > 0)
         throw new HoldfastError("RECORD_RESERVED", { kind, call: draft.callId });
       opened.add(draft.callId);
     }

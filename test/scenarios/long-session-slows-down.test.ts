@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { defineTool } from "../../src/index.ts";
+import { callIdAt, defineTool } from "../../src/index.ts";
 import { HoldfastError } from "../../src/base/errors.ts";
 import { memoryStore } from "../../src/stores/memory/store.ts";
 import { applied, begin, writeWithBlobs } from "../../src/testing/pen.ts";
@@ -116,13 +116,14 @@ test("[LOOP-30] [N18] a server that counts its calls from zero in each turn make
   expect(Math.max(...costs.slice(60))).toBeLessThanOrEqual(Math.max(...costs.slice(20, 40)) * 1.5);
 });
 
+const pay = defineTool<{ readonly order: number }>({
+  name: "pay",
+  access: "external",
+  effects: { payment: { run: () => "receipt" } },
+  run: ({ order }, call) => call.effect("payment", { order }, { key: `order ${order}` }),
+});
+
 test("[TX-44] a call of a session that has had many effects looks at no more of them than its first calls did", async () => {
-  const pay = defineTool<{ readonly order: number }>({
-    name: "pay",
-    access: "external",
-    effects: { payment: { run: () => "receipt" } },
-    run: ({ order }, call) => call.effect("payment", { order }, { key: `order ${order}` }),
-  });
   const { session } = await opened(undefined, { tools: [pay] });
   const looked = [
     workOf(Map.prototype, "set", () => 1),
@@ -138,6 +139,26 @@ test("[TX-44] a call of a session that has had many effects looks at no more of 
   // Not of every call: now and then one brings a checkpoint, which tells of every effect.
   const least = (from: number, to: number) => Math.min(...costs.slice(from, to));
   expect(least(300, 400) - least(20, 60)).toBeLessThan(100);
+});
+
+test("[TX-44] a call that a host writes down itself costs no more after many effects than after few", async () => {
+  const { session } = await opened(undefined, { tools: [pay] });
+  const looked = [workOf(Array.prototype, "map", (list) => list.length), workOf(Array.prototype, "some", () => 1)];
+  const costs: number[] = [];
+  for (let order = 0; order < 400; order += 1) {
+    await session.runTool({ name: "pay", input: { order } });
+    if (order !== 19 && order !== 399) continue;
+    await session.checkpoint();
+    const before = looked.reduce((sum, work) => sum + work(), 0);
+    await session.append({
+      kind: "call-opened",
+      callId: callIdAt(session.id, "host", order),
+      tool: "theirs",
+      args: {},
+    });
+    costs.push(looked.reduce((sum, work) => sum + work(), 0) - before);
+  }
+  expect(costs[1]! - costs[0]!).toBeLessThan(100);
 });
 
 const talk = (groups: number) =>
