@@ -170,13 +170,21 @@ export class ExecutionState {
    */
   async snapshot(options: SnapshotOptions = {}): Promise<CompositeSnapshot> {
     checkOptions(options, SNAPSHOT_OPTIONS);
+    const { tag: _tag, metadata: _metadata, ...selection } = options;
+    return this.#alone("snapshot", () => this.#captured(this.session.snapshot(selection), options));
+  }
+
+  /**
+   * A snapshot between two commits, and what `look` says at that moment: asked before or after it, it could tell of a commit
+   * that the snapshot does not hold.
+   */
+  async snapshotWith<T>(
+    options: Pick<SnapshotOptions, "tag">,
+    look: () => T,
+  ): Promise<readonly [CompositeSnapshot, T]> {
     return this.#alone("snapshot", async () => {
-      const { tag: _tag, metadata: _metadata, ...selection } = options;
-      const session = this.session.snapshot(selection);
-      const resources = new Map<string, unknown>();
-      for (const [name, resource] of this.resources.snapshotableResources())
-        resources.set(name, await resource.snapshot(options.tag === undefined ? {} : { tag: options.tag }));
-      return this.#composite(session, resources, options);
+      const [session, seen] = await this.truth.gate.run(async () => [this.session.snapshot(), look()] as const);
+      return [await this.#captured(session, options), seen];
     });
   }
 
@@ -255,6 +263,14 @@ export class ExecutionState {
   /** Notes that another state came from this one. Its id is part of every later snapshot. */
   adopt(childId: string): void {
     this.#childrenIds.push(childId);
+  }
+
+  async #captured(session: CompositeSnapshot["session"], options: SnapshotOptions): Promise<CompositeSnapshot> {
+    const asked = options.tag === undefined ? {} : { tag: options.tag };
+    const resources = new Map<string, unknown>();
+    for (const [name, resource] of this.resources.snapshotableResources())
+      resources.set(name, await resource.snapshot(asked));
+    return this.#composite(session, resources, options);
   }
 
   #plan(snapshot: CompositeSnapshot, options: RestoreOptions, resource: RestoreGround["resource"]): RestorePlan {

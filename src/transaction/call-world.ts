@@ -40,6 +40,8 @@ export interface CallWorld {
   readonly ids: CallIds;
   readonly policies: readonly ToolPolicy[];
   tool(name: string): Tool | undefined;
+  /** The end of a call is written down, and what it changed, if anything, is true. */
+  decided(callId: string): void;
   /** What takes a child back, with all that runs in it. */
   childOf(child: Rewindable): Rewindable;
   readonly exec?: ExecHost;

@@ -170,9 +170,9 @@ export class EffectBook {
     return work.finally(() => this.#running.delete(id));
   }
 
-  /** Calls that rely on something. */
-  owners(): ReadonlySet<string> {
-    return new Set(this.#reliance.owners());
+  /** Calls that rely on something; without these, and without those that ran inside them. */
+  owners(except?: ReadonlySet<string>): ReadonlySet<string> {
+    return new Set(this.#reliance.owners(except));
   }
 
   /** What this call did or relied on. */

@@ -10,12 +10,13 @@ interface MarkGround {
   readonly state: ExecutionState;
   readonly transactions: {
     readonly pending: readonly string[];
+    readonly undecided: ReadonlySet<string>;
     readonly effects: Pick<EffectBook, "keepAll" | "owners">;
     ended(callIds: readonly string[]): Promise<void>;
     undoEffects(callIds: readonly string[]): Promise<unknown>;
   };
-  /** Asked where the state stands: the answer takes it back there, given what it was. */
-  readonly from: () => (kept: CompositeSnapshot) => Promise<void>;
+  /** Asked where the state stands: the answer takes it back there, given what it was. `admit` is called when its turn has come. */
+  readonly from: () => (kept: CompositeSnapshot, admit: () => void) => Promise<void>;
 }
 
 /** What was begun after a mark and before the next. Forward only: who holds on to an old mark stops all that came since. */
@@ -43,20 +44,23 @@ export class Marks {
   async mark(): Promise<TakeBack> {
     const { state, transactions, from } = this.#ground;
     state.truth.gate.refuseInside(); // taken back to before its own call, it would lose what others have committed since
-    const span = this.#begin();
     const [around] = callsAround();
-    const kept = await state.snapshot({ tag: "mark" });
-    const takeBack = from();
-    const open = new Set(transactions.pending);
-    const before = transactions.effects.owners();
     transactions.effects.keepAll();
+    const [kept, then] = await state.snapshotWith({ tag: "mark" }, () => ({
+      takeBack: from(),
+      span: this.#begin(),
+      open: new Set(transactions.pending),
+      undecided: transactions.undecided,
+      relied: transactions.effects.owners(),
+    }));
     return async (callGoesOn = false) => {
       if (around !== undefined && !callGoesOn) this.#over.add(around);
-      const left = await this.#stopSince(span, open);
-      await takeBack(kept);
-      // Whoever relies on one by now and did not then; boundaries that are kept would tell only of the newest calls.
-      const since = [...transactions.effects.owners()].filter((owner) => !before.has(owner));
-      await transactions.undoEffects([...since, ...open.difference(new Set(transactions.pending))]);
+      const left = await this.#stopSince(then.span, then.open);
+      let gone: readonly string[] = [];
+      await then.takeBack(kept, () => {
+        gone = this.#goneSince(then);
+      });
+      await transactions.undoEffects(gone);
       if (left.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: left });
     };
   }
@@ -70,6 +74,19 @@ export class Marks {
   refuseLate(): void {
     if (this.#newest !== undefined && callsAround().some((call) => this.#over.has(call)))
       throw new HoldfastError("CALL_CLOSED", { attempted: "work for a call that was discarded" });
+  }
+
+  /**
+   * What is taken back now: calls that were open then and have ended, and whoever relies on an effect by now and did not then;
+   * boundaries that are kept would tell only of the newest calls. A call that was open then, and still is, commits later.
+   */
+  #goneSince(then: {
+    readonly undecided: ReadonlySet<string>;
+    readonly relied: ReadonlySet<string>;
+  }): readonly string[] {
+    const { effects, undecided } = this.#ground.transactions;
+    const since = effects.owners(then.undecided.intersection(undecided)).difference(then.relied);
+    return [...since, ...then.undecided.difference(undecided)];
   }
 
   #begin(): Span {

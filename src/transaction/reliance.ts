@@ -45,9 +45,9 @@ export class Reliance<E extends Relied> {
     return this.#byOwner.has(owner);
   }
 
-  /** Calls that rely on something. */
-  owners(): Iterable<string> {
-    return this.#byOwner.keys();
+  /** Calls that rely on something; without these, and without those that ran inside them. */
+  *owners(except: ReadonlySet<string> = NOBODY): Iterable<string> {
+    for (const [outermost, owners] of this.#inside) if (!except.has(outermost)) yield* owners;
   }
 
   /** Of those, the calls that ran inside this one. */
@@ -69,3 +69,5 @@ export class Reliance<E extends Relied> {
     if (inside?.size === 0) this.#inside.delete(outermost);
   }
 }
+
+const NOBODY: ReadonlySet<string> = new Set();

@@ -136,6 +136,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
     if (!isUnwritten(error)) throw error;
     return instead(refusal(error));
   }
+  world.decided(outcome.callId);
   // Noted before it is written down, a refused commit would be what every later boundary puts back.
   if (captured !== undefined) state.exclusive.noteCommitted(captured);
   checkpoint(world, outcome, pre);
@@ -175,6 +176,7 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
     const pre = boundary(world, outcome, "pre_tool");
     const written = await writeEnds(world, open, outcomes);
     outcome = written.at(-1) ?? outcome;
+    world.decided(outcome.callId);
     checkpoint(world, outcome, pre);
   });
   return outcome;

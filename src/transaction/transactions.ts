@@ -78,6 +78,8 @@ export class Transactions {
   readonly #barrier = new Barrier();
   /** The open calls, from before they are written down; those that a host will end, with the promise of what ends them. */
   readonly #open = new Map<string, Promise<PendingCall | undefined> | undefined>();
+  /** Those of them whose end is not written down. */
+  readonly #undecided = new Set<string>();
   #last: Promise<void> = Promise.resolve();
   /** Where calls of other states began to have this one work for them; most have none. */
   #marks: Marks | undefined;
@@ -108,6 +110,7 @@ export class Transactions {
       ids,
       policies,
       tool,
+      decided: (callId) => void this.#undecided.delete(callId),
       // What runs in a bare state is known to its transactions, and to be stopped before it is taken back.
       childOf: (child: Rewindable) => (child instanceof ExecutionState ? Transactions.of(child) : child),
       ...(exec === undefined ? {} : { exec }),
@@ -145,6 +148,11 @@ export class Transactions {
   /** Ids of the calls that are open. */
   get pending(): readonly string[] {
     return [...this.#open.keys()];
+  }
+
+  /** Ids of the open calls that have neither committed nor been rolled back. */
+  get undecided(): ReadonlySet<string> {
+    return new Set(this.#undecided);
   }
 
   /** Resolves when none of these calls is open any more. */
@@ -234,7 +242,8 @@ export class Transactions {
   /** Marks where the state stands; the returned function takes it back there. For a call that this state works for. */
   mark(): Promise<TakeBack> {
     const { state } = this;
-    const from = () => async (kept: CompositeSnapshot) => void (await state.restore(kept));
+    const from = () => async (kept: CompositeSnapshot, admit: () => void) =>
+      void (await state.restore(kept, { admit }));
     this.#marks ??= new Marks({ state, transactions: this, from });
     return this.#marks.mark();
   }
@@ -255,12 +264,14 @@ export class Transactions {
     this.#marks?.refuseLate();
     this.#world.ids.take(call);
     this.#open.set(call.id, begun);
+    this.#undecided.add(call.id);
     const ended = inOrder ? Promise.withResolvers<void>() : undefined;
     const before = inOrder ? this.#last : AT_ONCE;
     // Taken before anything is awaited: the order of the calls is the order in which they were asked for.
     if (ended !== undefined) this.#last = before.then(() => ended.promise);
     const done = () => {
       this.#open.delete(call.id);
+      this.#undecided.delete(call.id);
       this.#world.effects.forget(call.id);
       this.#world.ids.free(call.id);
       ended?.resolve();

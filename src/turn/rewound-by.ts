@@ -27,7 +27,7 @@ export function rewoundBy(
 ) {
   const { head, folded } = journal;
   const to = head.seq;
-  return async (kept: CompositeSnapshot): Promise<void> => {
+  return async (kept: CompositeSnapshot, admit: () => void): Promise<void> => {
     const record: RecordDraft = { kind: "rewound", to, scope: SCOPE };
     const { snapshot } = await wayBack(state, kept);
     // Left waiting, a call that nobody asked for any more would run as soon as somebody consents.
@@ -35,6 +35,7 @@ export function rewoundBy(
     await withoutReply(turn, [...since], (unanswered) => {
       const closed = unanswered.map((call) => unansweredOf(call, "The call that it was for was discarded."));
       return state.restore(snapshot, {
+        admit,
         decide: ({ change }) => ledger.write([...closed, record, ...catalogDrafts(catalog, change)], change, "rewound"),
       });
     });
