@@ -100,6 +100,7 @@ async function writeEveryKind(into: Session, callId: CallId): Promise<void> {
     { kind: "turn-interrupted", text: "stopped" },
     { kind: "turn-ended", status: "aborted", steps: 1 },
     { kind: "effect-left", tool: "pay", name: "payment", key: "k", generation: 0, callId },
+    { kind: "agents-returned", calls: [callId] },
     { kind: "user-said", text: "with content", blobs: [small.ref, large.ref] },
     { kind: "checkpoint-kept", openCalls: [], state: { a: 1 }, tag: "t" },
   ];

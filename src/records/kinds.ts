@@ -46,6 +46,9 @@ const kind = <const F extends Record<string, Shape<unknown>>>(shapes: F) =>
 /** What an effect is known by. A key that was undone may run again, as the next generation. */
 const effect = { tool: string, name: string, key: string, generation: count } as const;
 
+/** Calls that sub-agents worked for: their work is to be taken back, and still there until `agents-returned` tells. */
+const agents = list(callId);
+
 const writeback = { page: string, change: json } as const;
 
 /**
@@ -60,6 +63,7 @@ export const RECORD_SHAPES = {
     previousWriter: oneOf("closed", "died", "expired"),
     /** What was wrong with the session's own entry in the store. */
     mended: optional(string),
+    agents: optional(agents),
   }),
   "user-said": kind({ text: string, parts: optional(list(json)) }),
   "model-said": kind({
@@ -171,7 +175,10 @@ export const RECORD_SHAPES = {
     scope: list(oneOf("state", "files", "conversation")),
     callId: optional(callId),
     side: optional(oneOf("before", "after")),
+    agents: optional(agents),
   }),
+  /** What sub-agents had done for these calls is taken back, as far as it can be. */
+  "agents-returned": kind({ calls: agents }),
   /** The first record of a fork says that it is not ready; another tells when its mode and its files are in place. */
   forked: kind({ from: sessionId, after: count, ready: optional(boolean) }),
   "fault-raised": kind({ fault: string, detail: json }),

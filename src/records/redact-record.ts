@@ -9,7 +9,7 @@ import type { Redactor } from "./redact.ts";
  */
 const EXACT: Readonly<Record<RecordKind, readonly string[]>> = {
   "session-created": ["session"],
-  "session-recovered": ["closedCalls", "damaged", "previousWriter"],
+  "session-recovered": ["closedCalls", "damaged", "previousWriter", "agents"],
   "user-said": [],
   "model-said": ["model", "usage", "stop"],
   "model-failed": ["model", "usage"],
@@ -38,7 +38,8 @@ const EXACT: Readonly<Record<RecordKind, readonly string[]>> = {
   "history-repaired": ["fault", "callId"],
   "history-cut": [],
   "file-diverged": ["path", "callId", "kept"],
-  rewound: ["scope", "callId", "side"],
+  rewound: ["scope", "callId", "side", "agents"],
+  "agents-returned": ["calls"],
   forked: ["from"],
   "fault-raised": ["fault"],
 };

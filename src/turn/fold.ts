@@ -31,6 +31,8 @@ export interface SessionFold extends SortedEpochs {
   readonly inside: Inside;
   readonly boundaries: readonly ToolBoundary[];
   readonly effects: FoldedEffects;
+  /** Calls that were taken back and whose sub-agents' work is still to follow. */
+  readonly returning: readonly CallId[];
   /** Slices that the journal has told of: a process without them can carry them. */
   readonly introduced: ReadonlySet<string>;
   /** The record that last made the conversation another one than a longer one: a rewind, a compaction, a reset. */
@@ -50,6 +52,7 @@ const NOTHING: SessionFold = {
   inside: new Map(),
   boundaries: [],
   effects: FoldedEffects.of([]),
+  returning: [],
   epochs: [{ base: 0, changes: [] }],
   stale: [],
   introduced: new Set(),
@@ -95,8 +98,19 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
   const inside = now.inside.size === 0 ? {} : { inside: [...now.inside] };
   const effects = now.effects.values().map((effect) => placed(effect, places));
   const outside = keptEffectsOf(effectsWithin(effects, reachedBy(now), now.inside));
+  const returning = now.returning.length === 0 ? {} : { returning: now.returning };
   const counted = history === undefined ? {} : { history };
-  const kept: KeptState = { parts, boundaries, epochs, rewrittenAt, ...outside, ...waiting, ...inside, ...counted };
+  const kept: KeptState = {
+    parts,
+    boundaries,
+    epochs,
+    rewrittenAt,
+    ...outside,
+    ...waiting,
+    ...inside,
+    ...returning,
+    ...counted,
+  };
   const blobs = onceEach([...(note.blobs ?? []), ...(outside.effectContents ?? [])], ({ name }) => name);
   return {
     kind: "checkpoint-kept",
@@ -139,6 +153,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       boundaries: kept.boundaries,
       ...historyOf(kept),
       effects: FoldedEffects.of(effectsIn(kept)),
+      returning: kept.returning ?? [],
       introduced: new Set(Object.keys(kept.parts)),
       rewrittenAt: kept.rewrittenAt ?? now.rewrittenAt,
       kept: { parts: kept.parts, ...(record.blobs === undefined ? {} : { blobs: record.blobs }) },
@@ -182,8 +197,14 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
   }),
   "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
-  rewound: (before, { to, scope }, seq) => {
-    const now = scope.includes("conversation") ? { ...before, rewrittenAt: seq } : before;
+  "session-recovered": (now, { agents }) => withReturning(now, agents),
+  "agents-returned": (now, { calls }) => ({
+    ...now,
+    returning: now.returning.filter((callId) => !calls.includes(callId)),
+  }),
+  rewound: (before, { to, scope, agents }, seq) => {
+    const rewritten = scope.includes("conversation") ? { ...before, rewrittenAt: seq } : before;
+    const now = withReturning(rewritten, agents);
     if (!scope.includes("state")) return now;
     const gone = new Set<string>(now.boundaries.filter(({ after }) => after > to).map(({ callId }) => callId));
     return {
@@ -192,7 +213,8 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       effects: withoutOwners(now.effects, gone, now.inside),
     };
   },
-  forked: (now) => ({ ...now, effects: inherited(now.effects) }),
+  // Sub-agents worked for the origin's calls: they are its own to take back.
+  forked: (now) => ({ ...now, effects: inherited(now.effects), returning: [] }),
   "effect-opened": (now, record) => ({ ...now, effects: effectOpened(now.effects, record) }),
   "effect-done": (now, record) => ({ ...now, effects: effectDone(now.effects, record) }),
   "effect-joined": (now, record) => ({ ...now, effects: effectJoined(now.effects, record) }),
@@ -205,6 +227,10 @@ export const INTERRUPTION = "interrupted";
 
 function historyOf({ history }: { readonly history?: number }, more = 0): { readonly history?: number } {
   return history === undefined ? {} : { history: history + more };
+}
+
+function withReturning(now: SessionFold, agents: readonly CallId[] = []): SessionFold {
+  return agents.length === 0 ? now : { ...now, returning: [...new Set([...now.returning, ...agents])] };
 }
 
 function stillInside({ inside, effects }: SessionFold, callId: CallId): SessionFold["inside"] {

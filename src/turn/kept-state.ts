@@ -13,6 +13,7 @@ export interface KeptState extends KeptEffects {
   readonly parts: Readonly<Record<string, KeptPart>>;
   readonly waiting?: readonly WaitingCall[];
   readonly inside?: readonly (readonly [string, CallId])[];
+  readonly returning?: readonly CallId[];
   readonly boundaries: readonly ToolBoundary[];
   readonly epochs: readonly Epoch[];
   readonly rewrittenAt?: number;

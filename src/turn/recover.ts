@@ -28,7 +28,11 @@ export interface Recovered {
  * Brings a reopened session to a state a model can be shown: every call closed, damage named. What is repaired is
  * journalled in one commit, so opening again finds nothing to do.
  */
-export async function recover(journal: Journal<SessionFold>, skipped: readonly number[] = []): Promise<Recovered> {
+export async function recover(
+  journal: Journal<SessionFold>,
+  skipped: readonly number[] = [],
+  agentCalls: (calls: readonly CallId[]) => Promise<readonly CallId[]> = async () => [],
+): Promise<Recovered> {
   const { tail, previousWriter, mended } = journal.opened;
   const dangling = danglingIn(journal.folded);
   const effects = effectsOf(journal.folded, dangling);
@@ -38,7 +42,9 @@ export async function recover(journal: Journal<SessionFold>, skipped: readonly n
   if (dangling.size > 0 || damaged.length > 0 || mended !== undefined) {
     const drafts = [...closingsOf(journal.folded)];
     const how = previousWriter === "none" ? "closed" : previousWriter;
-    drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how, ...row });
+    const agents = await agentCalls(closedCalls);
+    const more = agents.length === 0 ? row : { ...row, agents };
+    drafts.push({ kind: "session-recovered", closedCalls, damaged, previousWriter: how, ...more });
     await appendReserved(journal, drafts);
   }
   return {

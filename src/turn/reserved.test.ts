@@ -35,6 +35,7 @@ const RESERVED: readonly RecordDraft[] = [
   { kind: "history-cut", through: 1, records: 1, reason: "mine" },
   { kind: "file-diverged", path: "a" },
   { kind: "rewound", to: 0, scope: ["state"] },
+  { kind: "agents-returned", calls: [call] },
   { kind: "forked", from: toSessionId("other"), after: 1 },
 ];
 

@@ -44,6 +44,7 @@ const WRITER: Readonly<Record<RecordKind, "anybody" | "kernel">> = {
   "history-cut": "kernel",
   "file-diverged": "kernel",
   rewound: "kernel",
+  "agents-returned": "kernel",
   forked: "kernel",
   "fault-raised": "anybody",
 };

@@ -11,6 +11,7 @@ import type { RootChange } from "../state/part.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
 import type { Tool } from "../transaction/tool.ts";
 import { Transactions } from "../transaction/transactions.ts";
+import { agentCalls, agentsOf } from "./agents-return.ts";
 import { homeIn } from "./catalog-home.ts";
 import { catalogPolicy } from "./catalog-policy.ts";
 import { EffectBlobs } from "./effect-blobs.ts";
@@ -30,11 +31,11 @@ import { SessionContext } from "./session-context.ts";
 import { execIn } from "./session-exec.ts";
 import type { SessionFiles } from "./session-files.ts";
 import { SessionHistory } from "./session-history.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { AgentsOf, SessionParts } from "./session-parts.ts";
 import { Session } from "./session.ts";
 import { isShelf } from "./shelves.ts";
 import { faultRecord, Story } from "./story.ts";
-import { type Lender, takeBack, toolsFor, unknownTo } from "./sub-agent.ts";
+import { type Lender, toolsFor, unknownTo } from "./sub-agent.ts";
 import { cutOffFork } from "./unfinished-fork.ts";
 import { Upkeep } from "./upkeep.ts";
 import { isNumbered, StagedWritebacks } from "./writeback-slices.ts";
@@ -85,7 +86,7 @@ async function revive(opened: Opened): Promise<Session> {
   const { child: _child, ...around } = opened.around;
   const { shelves, teller } = around;
   teller.begin(journal.folded.history);
-  const recovered = await recover(journal, rebuilt.skipped);
+  const recovered = await recover(journal, rebuilt.skipped, (calls) => agentCalls(deps.store, journal.session, calls));
   if (journal.head.seq === 0) await appendReserved(journal, { kind: "session-created", session: journal.session });
   const effectBlobs = new EffectBlobs(journal);
   const { state, ledger } = stateOf(opened, effectBlobs, () => transactions);
@@ -110,6 +111,7 @@ async function revive(opened: Opened): Promise<Session> {
   teller.moment("session-opened", { closedCalls: recovered.closedCalls.length, damaged: recovered.damaged.length });
   const { counter = estimateCounter } = options.context ?? {};
   const { store, clock } = deps;
+  const agents = agentsOf(store, journal.session, lender);
   const session = new Session({
     ...around,
     store,
@@ -123,12 +125,12 @@ async function revive(opened: Opened): Promise<Session> {
     story,
     upkeep: new Upkeep({ store, clock, journal, teller, counter }, retention),
     context,
-    agents: (of, calls, dryRun) => takeBack(of, calls, lender, dryRun),
+    agents,
     ...(writeback === undefined ? {} : { writebackOptions: writeback }),
     ...(files === undefined || exec === undefined ? {} : { files, exec }),
   });
   await tellGone(session, gone);
-  await takeBackCutOff(session, lender);
+  await takeBackCutOff(session, agents);
   await reconcile(session);
   await catalog.join();
   return session;
@@ -273,9 +275,8 @@ async function tellGone(session: Session, gone: readonly EffectEntry[]): Promise
   await session.append(gone.map(({ tool, name, key }) => faultRecord("effect-lost", { tool, name, key })));
 }
 
-/** A crash that cut a call off left what its sub-agent had done by then. It goes, as if the call had been discarded. */
-async function takeBackCutOff(session: Session, lender: Lender): Promise<void> {
-  const { closedCalls } = session.recovered;
-  const stuck = (await takeBack(session, closedCalls, lender, false)).filter(({ why }) => why !== undefined);
+/** What sub-agents had done for calls that a crash cut off, or that a rewind had taken back when it was cut off itself. */
+async function takeBackCutOff(session: Session, agents: AgentsOf<Session>): Promise<void> {
+  const stuck = (await agents.takeBack(session)).filter(({ why }) => why !== undefined);
   if (stuck.length > 0) await session.append(stuck.map((one) => faultRecord("agent-not-taken-back", one)));
 }

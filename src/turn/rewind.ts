@@ -90,6 +90,8 @@ export interface RewindGround extends PlanGround {
   readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
   readonly waiting: () => readonly WaitingCall[];
+  /** Those of these calls whose sub-agents' work goes with them. */
+  readonly agentCalls: (calls: readonly CallId[]) => Promise<readonly CallId[]>;
   readonly turn: Pick<Ground, "id" | "running" | "waits" | "replies">;
 }
 
@@ -115,7 +117,7 @@ const ATTEMPTS = 5;
 interface Aim {
   readonly to: number;
   readonly scope: readonly RewindScope[];
-  readonly record: RecordDraft;
+  readonly record: Extract<RecordDraft, { readonly kind: "rewound" }>;
   /** Throws when it may not happen, or not any more. */
   readonly mayRewind: () => void;
   /** Calls that are taken back, as of now. */
@@ -169,8 +171,12 @@ async function goBack(ground: RewindGround, aim: Aim, closed: readonly RecordDra
           aim.mayRewind();
           [calls, undone] = [aim.calls(), aim.undone()];
         },
-        decide: ({ change }) =>
-          ledger.write([...closed, aim.record, ...catalogDrafts(ground.catalog, change)], change, "rewound"),
+        // With the record: whoever dies before their work is taken back leaves that to the next opening.
+        decide: async ({ change }) => {
+          const agents = aim.scope.includes("files") ? await ground.agentCalls(calls) : [];
+          const record = agents.length === 0 ? aim.record : { ...aim.record, agents };
+          await ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound");
+        },
       });
       const then = { ...aim, calls: () => calls };
       return await reportOf(ground, then, plan, way, await transactions.undoEffects(undone), true);

@@ -22,6 +22,16 @@ import type { Upkeep } from "./upkeep.ts";
 import type { Workspaces } from "./workspaces.ts";
 import type { WritebackOptions } from "./writeback.ts";
 
+/** The work of sub-agents, for when the calls that they worked for are taken back. */
+export interface AgentsOf<S> {
+  /** Those of these calls that sub-agents have worked for. */
+  workedFor(calls: readonly CallId[]): Promise<readonly CallId[]>;
+  /** What taking back their work would do. */
+  plan(session: S, calls: readonly CallId[]): Promise<readonly AgentReturn[]>;
+  /** Takes back all that is still to follow the calls it was done for. What is stuck is told, and not tried again. */
+  takeBack(session: S): Promise<readonly AgentReturn[]>;
+}
+
 /** What a session is made of, once it is open; `S` is the session. */
 export interface SessionParts<S = unknown> {
   readonly store: Store;
@@ -38,8 +48,7 @@ export interface SessionParts<S = unknown> {
   /** The durable pages that sessions share. */
   readonly shelves: Shelves;
   readonly writebackOptions?: WritebackOptions;
-  /** Takes back what sub-agents did for these calls. */
-  readonly agents: (session: S, calls: readonly CallId[], dryRun: boolean) => Promise<readonly AgentReturn[]>;
+  readonly agents: AgentsOf<S>;
   readonly teller: Teller;
   readonly upkeep: Upkeep;
   /** Present when the session works in a folder of the system. */

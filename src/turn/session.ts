@@ -263,7 +263,11 @@ export class Session implements AsyncDisposable {
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
     const { ledger, agents } = this.#parts;
-    const endings = new Map(this.checkpoints.list().map(({ callId, status }) => [callId, status]));
+    // Only what had stayed: the work of a call that failed went with it.
+    const agentCalls = (calls: readonly CallId[]) => {
+      const succeeded = this.checkpoints.list().filter(({ status }) => status === "success");
+      return agents.workedFor(succeeded.flatMap(({ callId }) => (calls.includes(callId) ? [callId] : [])));
+    };
     const report = await rewind(
       {
         state: this.state,
@@ -271,14 +275,14 @@ export class Session implements AsyncDisposable {
         checkpoints: this.checkpoints,
         ledger,
         waiting: () => this.waiting,
+        agentCalls,
         turn: this.#ground,
         catalog: this.catalog,
       },
       options,
     );
-    // Only what had stayed: the work of a call that failed went with it.
-    const calls = report.calls.filter((callId) => endings.get(callId) === "success");
-    const returned = report.scope.includes("files") ? await agents(this, calls, options.dryRun === true) : [];
+    const planned = report.done || !report.scope.includes("files") ? [] : await agentCalls(report.calls);
+    const returned = report.done ? await agents.takeBack(this) : await agents.plan(this, planned);
     return returned.length === 0 ? report : { ...report, agents: returned };
   }
 

@@ -4,13 +4,14 @@ import { describe, expect, test } from "vitest";
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import type { Script, ScriptStep } from "../records/script.ts";
 import { defineTool } from "../transaction/tool.ts";
-import { kernel, look, opened, run, step } from "../../test/support/durable.ts";
+import { kernel, look, opened, OPTIONS, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { outcomes } from "../../test/support/planning.ts";
-import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { between, collect, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import { freshRoot, inWorkspace } from "../../test/support/workspaces.ts";
 import { Plan } from "../state/default-slices.ts";
 import { askUser } from "./ask-user.ts";
+import { Holdfast } from "./holdfast.ts";
 import { planTool } from "./plan-tool.ts";
 import type { SessionOptions } from "./holdfast-options.ts";
 import type { SubAgent } from "./sub-agent.ts";
@@ -44,6 +45,22 @@ async function withHelper(
   const helper: SubAgent = { name: "helper", description: "Helps.", model, ...more };
   const one = await opened(disk, { tools: [step], ...options, agents: [helper] });
   return { ...one, requests, helper };
+}
+
+/** A process that dies when it has written this. */
+function dyingAfter(what: string, disk: MemoryDisk, options: SessionOptions) {
+  const { store, ...rest } = memoryDeps(disk);
+  let dead = false;
+  const dying = between(store, {
+    before: () => {
+      if (dead) throw new Error("gone");
+      return undefined;
+    },
+    after: (batch) => {
+      dead ||= JSON.stringify(batch).includes(what);
+    },
+  });
+  return { holdfast: new Holdfast({ ...rest, store: dying }, options), store };
 }
 
 /** The one child there is. */
@@ -408,6 +425,68 @@ describe("going back", () => {
     await child.close();
     const { agents = [] } = await session.rewind({ before: callId });
     expect(agents).toMatchObject([{ callId, session: id, why: expect.stringContaining("no longer kept") }]);
+  });
+
+  test("[AGENT-12] after a crash in the middle of a rewind, by the next opening, once", async () => {
+    const disk = new MemoryDisk();
+    const helper = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
+    const options = { ...OPTIONS, agents: [helper] };
+    const { holdfast, store } = dyingAfter('"rewound"', disk, options);
+    const session = await holdfast.open("s");
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    await session.rewind({ before: callId }).catch(() => {});
+    await store.close();
+    const { holdfast: next, deps } = kernel(disk, options);
+    await next.open("s");
+    const id = await childOf(next);
+    const child = await next.open(id);
+    expect(await look(child)).toMatchObject({ steps: [], files: [] });
+    await run(child, "b");
+    await deps.store.close();
+    const last = kernel(disk, options).holdfast;
+    const again = await last.open("s");
+    const told = (await collect(again.read())).filter(({ kind }) => kind === "agents-returned");
+    expect(told).toMatchObject([{ calls: [callId] }]);
+    expect((await look(await last.open(id))).steps).toEqual(["b"]);
+  });
+
+  test("[AGENT-12] after a crash in the middle of an opening after a crash, by the next one", async () => {
+    const disk = new MemoryDisk();
+    const hang = Promise.withResolvers<void>();
+    const hangs = defineTool({
+      name: "hangs",
+      access: "read",
+      run: () => {
+        hang.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
+    const { session, deps, helper } = await withHelper(says, {}, { tools: [step, hangs] }, disk);
+    void session.runTool({ name: "helper", input: { task: "t" } }).catch(() => {});
+    await hang.promise;
+    await deps.store.close(); // the process is gone
+    const options = { ...OPTIONS, tools: [step, hangs], agents: [helper] };
+    const { holdfast, store } = dyingAfter('"session-recovered"', disk, options);
+    await holdfast.open("s").catch(() => {});
+    await store.close(); // and so is the next
+    const last = kernel(disk, options).holdfast;
+    expect((await last.open("s")).recovered.closedCalls).toEqual([]);
+    expect((await look(await last.open(await childOf(last)))).steps).toEqual([]);
+  });
+
+  test("[AGENT-7] also of a call that ended while the rewind had still to begin", async () => {
+    const { session, holdfast } = await withHelper([steps("a"), { text: "done" }]);
+    const first = await run(session, "first");
+    const { checkpoints } = session;
+    const snapshot = checkpoints.snapshot.bind(checkpoints);
+    checkpoints.snapshot = async (...at) => {
+      await session.runTool({ name: "helper", input: { task: "t" } });
+      return snapshot(...at);
+    };
+    const { calls, agents = [] } = await session.rewind({ before: first });
+    expect([calls.length, agents.map(({ rewound }) => rewound?.done)]).toEqual([2, [true]]);
+    expect((await look(await holdfast.open(await childOf(holdfast)))).steps).toEqual([]);
   });
 
   test("[AGENT-8] after a crash, also more of them than a session keeps boundaries", async () => {

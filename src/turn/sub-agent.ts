@@ -4,7 +4,6 @@ import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
 import { head } from "../context/compress/cut.ts";
-import type { CallId } from "../records/ids.ts";
 import { Plan } from "../state/default-slices.ts";
 import { checkedBy, unknownField } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
@@ -15,7 +14,6 @@ import { type Ground, grounds } from "./ground.ts";
 import type { RunLimits } from "./limits.ts";
 import { finished } from "./main-loop.ts";
 import type { RequestOptions } from "./request.ts";
-import type { AgentReturn } from "./rewind.ts";
 import { runTurn } from "./run.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Session } from "./session.ts";
@@ -115,52 +113,6 @@ export function toolsFor(agent: SubAgent | undefined, offered: readonly Tool[]):
 export function unknownTo(agent: SubAgent | undefined, offered: readonly Tool[]): readonly string[] {
   return agent?.tools?.filter((wanted) => !offered.some(({ name }) => name === wanted)) ?? [];
 }
-
-/** Takes back, newest first, what sub-agents did for calls that are gone: rewound, or cut off by a crash. */
-export async function takeBack(
-  session: Session,
-  calls: readonly CallId[],
-  lender: Lender,
-  dryRun: boolean,
-): Promise<readonly AgentReturn[]> {
-  const returns: AgentReturn[] = [];
-  for (const callId of calls.toReversed()) {
-    const id = agentSessionOf(session.id, callId);
-    try {
-      if (!(await lender.known(id))) continue;
-      // With all the tools there are: those that it may use need not be here yet, and what they did outside may be undone.
-      const child = await lender.open(id, undefined);
-      try {
-        const kept = child.checkpoints.list();
-        const isWhole = kept[0]?.callId === (await firstEnded(child));
-        const first = kept.find(({ rewound }) => !rewound);
-        const rewound = first === undefined ? undefined : await child.rewind({ before: first.callId, dryRun });
-        const what = { callId, session: id, ...(rewound === undefined ? {} : { rewound }) };
-        returns.push(isWhole ? what : { ...what, why: BEGINNING_GONE });
-      } finally {
-        await child.close();
-      }
-    } catch (error) {
-      returns.push({ callId, session: id, why: inWords(error) });
-    }
-  }
-  return returns;
-}
-
-/** The first call that the session's records tell of, as far as they can be read from their beginning. */
-async function firstEnded(child: Session): Promise<string | undefined> {
-  let next = 1;
-  for await (const entry of child.read()) {
-    const isGap = entry.seq !== next || entry.kind === "damaged" || (entry.kind === "dropped" && entry.was === CLOSED);
-    if (isGap) return "";
-    if (entry.kind === CLOSED) return entry.callId;
-    next += 1;
-  }
-  return undefined;
-}
-
-const CLOSED = "call-closed";
-const BEGINNING_GONE = "What it had done first is no longer kept, so it could not be taken back.";
 
 /** Open until the call has settled: until then it may have to be taken back. */
 function lent(child: Session): Rewindable {

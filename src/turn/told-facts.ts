@@ -39,6 +39,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "history-cut": ["session", "through", "records"],
   "file-diverged": ["state", "callId"],
   rewound: ["session", "to", "scope", "callId", "side"],
+  "agents-returned": ["session", "calls"],
   forked: ["session", "from", "after"],
   "fault-raised": ["session", "fault"],
   "session-opened": ["session"],

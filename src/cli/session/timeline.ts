@@ -68,6 +68,7 @@ const INNER: ReadonlySet<JournalEntry["kind"]> = new Set([
   "effect-opened",
   "effect-joined",
   "effect-left",
+  "agents-returned",
 ]);
 
 const TELL: Tell = {

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { HoldfastError } from "../base/errors.ts";
+import type { StoreRead } from "../contracts/store.ts";
+import { callIdAt, toSessionId } from "../records/ids.ts";
+import { agentSessionOf } from "./agent-names.ts";
+import { agentCalls } from "./agents-return.ts";
+
+const [gone, damaged] = [1, 2].map((nth) => callIdAt(toSessionId("s"), 1, nth));
+
+const reader = (session: StoreRead["session"]) => ({
+  reading: <T>(use: (read: StoreRead) => Promise<T>) => use({ session } as StoreRead),
+});
+
+test("[AGENT-12] a sub-agent whose session is damaged is one that worked, and told as stuck later", async () => {
+  const store = reader(async (id) => {
+    if (id === agentSessionOf("s", damaged!)) throw new HoldfastError("SESSION_DAMAGED", { session: id });
+    return undefined;
+  });
+  expect(await agentCalls(store, "s", [gone!, damaged!])).toEqual([damaged]);
+});
+
+test("[AGENT-12] a store that cannot be read says so, and not that nobody worked", async () => {
+  const store = reader(async () => {
+    throw new HoldfastError("STORE_CLOSED");
+  });
+  await expect(agentCalls(store, "s", [gone!])).rejects.toMatchObject({ code: "STORE_CLOSED" });
+});
