@@ -1,6 +1,6 @@
 import { copyJson } from "../base/copy-json.ts";
 import { HoldfastError } from "../base/errors.ts";
-import { checkJson, KEPT_LIMITS } from "../base/json.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 
 /** A resource that can be captured and put back. To survive the process, its snapshots must be plain data. */
 export interface Snapshotable<S> {
@@ -12,11 +12,13 @@ export interface Snapshotable<S> {
   readonly shared?: boolean;
 }
 
-/** A copy, where that can be made: what it goes on to make of what it was given would be another snapshot from then on. */
+/**
+ * Puts a resource back to a copy: what it goes on to make of what it was given would be another snapshot from then on. What
+ * is no plain data has no copy that it would know as its own.
+ */
 export async function putBack(resource: Snapshotable<unknown>, to: unknown): Promise<void> {
-  const checked = checkJson(to, KEPT_LIMITS);
-  const isExact = checked.ok && checked.value.repairs.length === 0;
-  await resource.restore(isExact ? copyJson(checked.value.value) : to);
+  const isPlain = checkJson(to, KEPT_LIMITS).ok;
+  await resource.restore(isPlain ? copyJson(to as Json) : to);
 }
 
 /** What is known of a resource without making it. */

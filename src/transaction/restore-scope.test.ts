@@ -37,14 +37,17 @@ test("[SNAP-8] a resource that is put back is noted as that, where another proce
   expect(state.root.get(resourcesPart.name)).toEqual(noted);
 });
 
-test("[SNAP-1] what a resource makes of a snapshot that it was put back to changes no snapshot", async () => {
+test.each([
+  ["that is JSON", {}],
+  ["that JSON would change", { last: undefined }],
+])("[SNAP-1] what a resource makes of a snapshot %s, and was put back to, changes no snapshot", async (_, more) => {
   interface Words {
     readonly said: string[];
   }
   /** Copies what it hands out, and goes on with what it is given. */
   class Log implements Snapshotable<Words> {
     words: Words = { said: [] };
-    snapshot = () => ({ said: [...this.words.said] });
+    snapshot = () => ({ said: [...this.words.said], ...more });
     restore = (to: Words) => void (this.words = to);
   }
   const LOG = resourceKey<Log>("log");
