@@ -95,9 +95,12 @@ function checkpointOf(now: SessionFold, note: StateNote): RecordDraft {
   const { boundaries, epochs, rewrittenAt } = now;
   const { parts = {}, tag, history = now.history, effects: places = new Map<string, PlacedEffect>() } = note;
   const waiting = now.waiting.size === 0 ? {} : { waiting: [...now.waiting.values()] };
-  const inside = now.inside.size === 0 ? {} : { inside: [...now.inside] };
+  const reached = reachedBy(now);
+  // Of a call that nothing can take back any more, nobody asks what ran inside it.
+  const within = [...now.inside].filter(([, outermost]) => reached.has(outermost));
+  const inside = within.length === 0 ? {} : { inside: within };
   const effects = now.effects.values().map((effect) => placed(effect, places));
-  const outside = keptEffectsOf(effectsWithin(effects, reachedBy(now), now.inside));
+  const outside = keptEffectsOf(effectsWithin(effects, reached, now.inside));
   const returning = now.returning.length === 0 ? {} : { returning: now.returning };
   const counted = history === undefined ? {} : { history };
   const kept: KeptState = {
