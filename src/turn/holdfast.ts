@@ -296,5 +296,5 @@ export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast
 }
 
 async function storeOf(given: Store | StoreSource, deps: Parameters<StoreSource["open"]>[0]): Promise<Store> {
-  return "open" in given ? given.open(deps) : given;
+  return "commit" in given ? given : given.open(deps);
 }

@@ -318,6 +318,14 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     expect(isOpened).toBe(false);
   });
 
+  test("a store that has an open() of its own is that store, and is not opened as if it were told where one is", async () => {
+    const { store } = memoryDeps();
+    const own = Object.assign(store, { open: () => expect.unreachable("opened once more") });
+    const holdfast = await createHoldfast({ store: own });
+    expect(holdfast.store).toBe(own);
+    await holdfast.close();
+  });
+
   test("what may be meant is taken: no end of attempts, a window that was worked out, down to nothing", async () => {
     const { session } = await opened(new MemoryDisk(), { context: { window: 100_000 * 1.1, marks: { low: 0 } } });
     const turn = { model: scripted([{ text: "ok" }]), retry: { attempts: Infinity }, window: 110_000.5 };
