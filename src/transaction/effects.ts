@@ -2,7 +2,6 @@ import { copyJson } from "../base/copy-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
-import { inWords } from "../base/words.ts";
 import { isMarked } from "../records/redact.ts";
 import { CallIds } from "./call-ids.ts";
 import {
@@ -18,6 +17,7 @@ import {
 import type { EffectLedger } from "./ledger.ts";
 import { Reliance } from "./reliance.ts";
 import type { Tool } from "./tool.ts";
+import { whyNotUndone } from "./undo-effect.ts";
 
 interface Known {
   entry: EffectEntry;
@@ -40,9 +40,6 @@ export interface EffectRequest {
 }
 
 export type SpecOf = (tool: string, name: string) => EffectSpec | undefined;
-
-const UNDO_ATTEMPTS = 3;
-const UNDO_MS = 30_000;
 
 /** Every effect of a session by its key: done once, found again after a restart, undone newest first. */
 export class EffectBook {
@@ -340,19 +337,11 @@ export class EffectBook {
       await this.#ledger.effectUndone(entry, "undoing");
       this.#stand(known, { is: "undoing", result, begun: true });
     }
-    let detail = "no way to undo it is declared here";
-    let undone = false;
-    if (spec === SECRET_LOST) detail = "it was done with a secret, which is not kept";
-    for (let attempt = 0; spec?.undo !== undefined && !undone && attempt < UNDO_ATTEMPTS; attempt += 1) {
-      try {
-        const [args, of] = [copyJson(entry.args), copyJson(result)];
-        await this.#inTime(async () => void (await spec.undo?.(args as never, of as never, { key: entry.key })));
-        undone = true;
-      } catch (error) {
-        detail = `undoing it failed ${UNDO_ATTEMPTS} times: ${inWords(error)}`;
-      }
-    }
-    if (undone) {
+    const detail =
+      spec === SECRET_LOST
+        ? "it was done with a secret, which is not kept"
+        : await whyNotUndone(entry, result, spec, this.#clock);
+    if (detail === undefined) {
       await this.#ledger.effectUndone(entry, "undone");
       this.#stand(known, { is: "undone" });
       return { ...about, is: "undone" };
@@ -360,20 +349,6 @@ export class EffectBook {
     await this.#ledger.effectUndone(entry, "not-undone", detail);
     this.#stand(known, { is: "not-undone", result, detail });
     return { ...about, is: "not-undone", detail };
-  }
-
-  /** An undo that never answers must not hold the session for ever. */
-  async #inTime(work: () => Promise<void>): Promise<void> {
-    const done = new AbortController();
-    const late = this.#clock.sleep(UNDO_MS, done.signal, "keep-alive").then(() => {
-      throw new Error(`no answer within ${UNDO_MS} ms`);
-    });
-    late.catch(() => {}); // aborted when the work was in time
-    try {
-      await Promise.race([work(), late]);
-    } finally {
-      done.abort();
-    }
   }
 
   /** Those, and every call that ran inside them and relies on something. */
