@@ -48,7 +48,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "await open.announce();",
     "open.announce().catch(() => {});",
   ),
-  kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return { instead: GIVEN_UP };\n", ""),
+  kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return instead(GIVEN_UP);\n", ""),
   kernelBug("inner-failure-not-rolled-back", OPEN_CALL, "        branch.rollbackTo(savepoint);\n", ""),
   kernelBug(
     "effect-of-a-rolled-back-part-stays",
