@@ -42,6 +42,19 @@ export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot
   return plan === undefined ? way : { ...way, plan };
 }
 
+/** Somebody who keeps saving while files return is met so often; then the rewind is refused, with nothing changed. */
+const ATTEMPTS = 5;
+
+/** Does something that looks at the disk first. Where a file is saved between the look and the return, it looks again. */
+export async function lookingAgain<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await work();
+    } catch (error) {
+      if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
+    }
+}
+
 /** Two readings of one record are two values, and say the same. */
 function isSame(one: Touched | undefined, other: Touched | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);

@@ -24,7 +24,7 @@ import { FILE_PARTS } from "./kernel-parts.ts";
 import { type Ground, refuseRunning } from "./ground.ts";
 import { withoutReply } from "./reply.ts";
 import { type WaitingCall, unansweredOf } from "./waiting.ts";
-import { filesReport, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
+import { filesReport, lookingAgain, type RewoundFiles, type WayBack, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 
 /** What a rewind can take back. */
@@ -110,9 +110,6 @@ const REWIND_OPTIONS: OptionRules<AnyTarget & Omit<RewindOptions, keyof AnyTarge
   dryRun: BOOLEAN,
 };
 
-/** Somebody who keeps saving while files return is met so often; then the rewind is refused, with nothing changed. */
-const ATTEMPTS = 5;
-
 /** Where a rewind goes, and what goes with it. */
 interface Aim {
   readonly to: number;
@@ -159,32 +156,28 @@ function takenBack(call: WaitingCall): RecordDraft {
 
 async function goBack(ground: RewindGround, aim: Aim, closed: readonly RecordDraft[]): Promise<RewindReport> {
   const { state, transactions, ledger } = ground;
-  for (let attempt = 1; ; attempt += 1) {
-    const way = await aim.back();
-    let [calls, undone] = [aim.calls(), aim.undone()];
-    try {
-      const plan = await state.restore(way.snapshot, {
-        ...aim.how,
-        // Asked again when its turn has come: another rewind, a call or a turn may have been faster.
-        admit: () => {
-          refuseRunning(ground.turn);
-          aim.mayRewind();
-          [calls, undone] = [aim.calls(), aim.undone()];
-        },
-        // With the record: whoever dies before their work is taken back leaves that to the next opening.
-        decide: async ({ change }) => {
-          const agents = aim.scope.includes("files") ? await ground.agentCalls(calls) : [];
-          const record = agents.length === 0 ? aim.record : { ...aim.record, agents };
-          await ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound");
-        },
-      });
-      const then = { ...aim, calls: () => calls };
-      return await reportOf(ground, then, plan, way, await transactions.undoEffects(undone), true);
-    } catch (error) {
-      // A file was saved between the look and the return: look again.
-      if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
-    }
-  }
+  let [calls, undone] = [aim.calls(), aim.undone()];
+  const [plan, way] = await lookingAgain(async () => {
+    const back = await aim.back();
+    const restored = await state.restore(back.snapshot, {
+      ...aim.how,
+      // Asked again when its turn has come: another rewind, a call or a turn may have been faster.
+      admit: () => {
+        refuseRunning(ground.turn);
+        aim.mayRewind();
+        [calls, undone] = [aim.calls(), aim.undone()];
+      },
+      // With the record: whoever dies before their work is taken back leaves that to the next opening.
+      decide: async ({ change }) => {
+        const agents = aim.scope.includes("files") ? await ground.agentCalls(calls) : [];
+        const record = agents.length === 0 ? aim.record : { ...aim.record, agents };
+        await ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound");
+      },
+    });
+    return [restored, back] as const;
+  });
+  const then = { ...aim, calls: () => calls };
+  return reportOf(ground, then, plan, way, await transactions.undoEffects(undone), true);
 }
 
 async function aimAt({ state, transactions, checkpoints }: PlanGround, options: RewindOptions): Promise<Aim> {

@@ -1,13 +1,14 @@
 import type { Journal } from "../journal/journal.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
+import type { RestorePlan } from "../state/restore.ts";
 import type { CompositeSnapshot } from "../state/snapshot.ts";
 import { catalogDrafts } from "./catalog-part.ts";
 import type { SessionFold } from "./fold.ts";
 import type { Ground } from "./ground.ts";
 import type { JournalLedger } from "./journal-ledger.ts";
 import { withoutReply } from "./reply.ts";
-import { wayBack } from "./rewind-files.ts";
+import { lookingAgain, wayBack } from "./rewind-files.ts";
 import type { SessionCatalog } from "./session-catalog.ts";
 import { unansweredOf } from "./waiting.ts";
 
@@ -29,15 +30,13 @@ export function rewoundBy(
   const to = head.seq;
   return async (kept: CompositeSnapshot, admit: () => void): Promise<void> => {
     const record: RecordDraft = { kind: "rewound", to, scope: SCOPE };
-    const { snapshot } = await wayBack(state, kept);
     // Left waiting, a call that nobody asked for any more would run as soon as somebody consents.
     const since = journal.folded.waiting.values().filter(({ callId }) => !folded.waiting.has(callId));
     await withoutReply(turn, [...since], (unanswered) => {
       const closed = unanswered.map((call) => unansweredOf(call, "The call that it was for was discarded."));
-      return state.restore(snapshot, {
-        admit,
-        decide: ({ change }) => ledger.write([...closed, record, ...catalogDrafts(catalog, change)], change, "rewound"),
-      });
+      const decide = ({ change }: RestorePlan) =>
+        ledger.write([...closed, record, ...catalogDrafts(catalog, change)], change, "rewound");
+      return lookingAgain(async () => state.restore((await wayBack(state, kept)).snapshot, { admit, decide }));
     });
   };
 }

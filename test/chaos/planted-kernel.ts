@@ -153,7 +153,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "await transactions.undoEffects(undone)",
     "transactions.effects.planUndo(undone)",
   ),
-  kernelBug("rewind-asks-too-early", REWIND, "          aim.mayRewind();\n", ""),
+  kernelBug("rewind-asks-too-early", REWIND, "        aim.mayRewind();\n", ""),
   kernelBug(
     "rewind-not-remembered",
     BOUNDARIES,

@@ -25,23 +25,29 @@ async function away({ store }: { readonly store: string }) {
   return { holdfast, session: await holdfast.open("s") };
 }
 
-test("[HOST-11] somebody saves a file between the look and the return: it is looked at again, and their edit stays", async () => {
-  const { holdfast, session, root } = await inWorkspace(OPTIONS);
-  await session.runTool({ name: "write", input: "one" });
-  const { callId } = await session.runTool({ name: "write", input: "two" });
-  const turn = Promise.withResolvers<void>();
-  const before = session.state.truth.gate.run(() => turn.promise); // somebody else's commit, which takes a while
-  const rewinding = session.rewind({ before: callId });
-  await settle(); // it has looked, and waits for its turn
-  writeFileSync(join(root, "a.txt"), "theirs");
-  turn.resolve();
-  await before;
-  expect(await rewinding).toMatchObject({ done: true, files: { kept: [{ path: "a.txt" }] } });
-  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("theirs");
-  expect(session.state.session.get(steps)).toEqual(["one"]);
-  await session.close();
-  await holdfast.close();
-});
+test.each(["a rewind", "the call that it worked for"])(
+  "[HOST-11] somebody saves a file between the look and the return of %s: it is looked at again, and their edit stays",
+  async (who) => {
+    const { holdfast, session, root } = await inWorkspace(OPTIONS);
+    await session.runTool({ name: "write", input: "one" });
+    const takeBack = await session.mark();
+    const { callId } = await session.runTool({ name: "write", input: "two" });
+    const turn = Promise.withResolvers<void>();
+    const before = session.state.truth.gate.run(() => turn.promise); // somebody else's commit, which takes a while
+    const rewinding = who === "a rewind" ? session.rewind({ before: callId }) : takeBack();
+    await settle(); // it has looked, and waits for its turn
+    writeFileSync(join(root, "a.txt"), "theirs");
+    turn.resolve();
+    await before;
+    const kept = { done: true, files: { kept: [{ path: "a.txt" }] } };
+    if (who === "a rewind") expect(await rewinding).toMatchObject(kept);
+    else await rewinding;
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("theirs");
+    expect(session.state.session.get(steps)).toEqual(["one"]);
+    await session.close();
+    await holdfast.close();
+  },
+);
 
 test("[CLI-6] without the folder a rewind that leaves no file behind is done, and one that would is refused", async () => {
   const place = freshRoot();
