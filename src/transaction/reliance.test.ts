@@ -40,6 +40,7 @@ test("[TX-44] what a call relies on is found by the call as it would be by looki
         expect(new Set(reliance.of([call]))).toEqual(new Set(shown.filter(({ owners }) => owners.has(call))));
         const inside = new Set([...relying].filter((owner) => OUTERMOST[owner] === call));
         expect(new Set(reliance.inside(call))).toEqual(inside);
+        expect(new Set(reliance.owners(new Set([call])))).toEqual(relying.difference(inside));
       }
     }),
   );
