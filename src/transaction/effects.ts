@@ -395,7 +395,7 @@ function inOrder(effects: Iterable<Known>): readonly Known[] {
 }
 
 /** Undoing with a word in a secret's place would undo something else, or nothing. */
-const SECRET_LOST: { readonly undo?: undefined } = {};
+const SECRET_LOST: Pick<EffectSpec, "undo"> = {};
 
 function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectReport | undefined {
   const about = { tool, name, key };

@@ -11,7 +11,7 @@ const PATIENCE_MS = 30_000;
 export async function whyNotUndone(
   { args, key }: EffectEntry,
   result: Json,
-  spec: EffectSpec | undefined,
+  spec: Pick<EffectSpec, "undo"> | undefined,
   clock: Clock,
 ): Promise<string | undefined> {
   if (spec?.undo === undefined) return "no way to undo it is declared here";

@@ -1,4 +1,3 @@
-import { inWords } from "../base/words.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { ASK_USER } from "../catalog/tool.ts";
 import type { Model } from "../contracts/model.ts";
