@@ -6,9 +6,12 @@ const CRITICAL: Readonly<Record<string, readonly string[]>> = {
   rollback: [
     "state/branch.ts",
     "state/restore.ts",
+    "transaction/marks.ts",
     "transaction/reliance.ts",
+    "transaction/undo-effect.ts",
     "turn/rewind.ts",
     "turn/rewind-files.ts",
+    "turn/rewound-by.ts",
     "history/rollback.ts",
   ],
   recovery: [

@@ -30,8 +30,8 @@ export interface Recovered {
  */
 export async function recover(
   journal: Journal<SessionFold>,
-  skipped: readonly number[] = [],
-  agentCalls: (calls: readonly CallId[]) => Promise<readonly CallId[]> = async () => [],
+  skipped: readonly number[],
+  agentCalls: (calls: readonly CallId[]) => Promise<readonly CallId[]>,
 ): Promise<Recovered> {
   const { tail, previousWriter, mended } = journal.opened;
   const dangling = danglingIn(journal.folded);

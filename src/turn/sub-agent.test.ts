@@ -475,6 +475,29 @@ describe("going back", () => {
     expect((await look(await last.open(await childOf(last)))).steps).toEqual([]);
   });
 
+  test("[AGENT-12] no session is made to look for work that somebody has deleted meanwhile", async () => {
+    const disk = new MemoryDisk();
+    const helper = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
+    const options = { ...OPTIONS, agents: [helper] };
+    const { holdfast, store } = dyingAfter('"rewound"', disk, options);
+    const session = await holdfast.open("s");
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    await session.rewind({ before: callId }).catch(() => {});
+    await store.close();
+    const { holdfast: next } = kernel(disk, options);
+    await next.delete(await childOf(next));
+    const again = await next.open("s");
+    expect((await collect(next.sessions())).map(({ id }) => id)).toEqual(["s"]);
+    expect((await collect(again.read())).at(-1)).toMatchObject({ kind: "agents-returned", calls: [callId] });
+  });
+
+  test("[AGENT-7] of one that had done nothing there is nothing to take back", async () => {
+    const { session, holdfast } = await withHelper([{ text: "done" }]);
+    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+    const { agents = [] } = await session.rewind({ before: callId });
+    expect(agents).toEqual([{ callId, session: await childOf(holdfast) }]);
+  });
+
   test("[AGENT-7] also of a call that ended while the rewind had still to begin", async () => {
     const { session, holdfast } = await withHelper([steps("a"), { text: "done" }]);
     const first = await run(session, "first");
