@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { counter, quiet, rig, steps, writes } from "../../test/support/calls.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import type { Call } from "./call.ts";
-import type { EffectSpec } from "./effect.ts";
+import { EffectDidNotHappen, type EffectSpec } from "./effect.ts";
 import type { CallOutcome } from "./outcome.ts";
 import { defineTool } from "./tool.ts";
 import { Transactions } from "./transactions.ts";
@@ -99,6 +99,26 @@ describe("an effect of a part that is rolled back", () => {
       if (succeeds) expect(outcome.output).toBe(1);
     },
   );
+
+  test("[TX-40] goes although the call had asked for it elsewhere, in vain", async () => {
+    let isDown = true;
+    const { did, post } = posting(
+      async (call) => {
+        await send(call, "a").catch(() => {});
+        isDown = false;
+        await failing(call, () => send(call, "a"));
+      },
+      {
+        run: async (_args, { key }) => {
+          if (isDown) throw new EffectDidNotHappen("nobody there");
+          did.push(`sent ${key}`);
+        },
+      },
+    );
+    const { transactions } = rig([post]);
+    expect(await transactions.run(called)).toMatchObject({ ok: true, effects: [] });
+    expect(did).toEqual(["sent a", "recalled a"]);
+  });
 
   test("[TX-40] that cannot be undone is told with the end of the call, whether that succeeds or not", async () => {
     for (const fails of [false, true]) {

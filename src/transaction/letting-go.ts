@@ -36,9 +36,15 @@ export class LettingGo {
     this.#asked = [];
   }
 
-  /** An effect is asked for in a stretch of its own. */
-  ask(callId: string, stretch: Stretch, effect: Parameters<typeof effectId>[0]): void {
-    this.#asked.push({ callId, stretch, effect: effectId(effect) });
+  /** An effect is asked for in a stretch of its own. Who asked in vain does not rely on it. */
+  async ask<T>(asked: Asked, effect: () => Promise<T>): Promise<T> {
+    this.#asked.push(asked);
+    try {
+      return await effect();
+    } catch (error) {
+      this.#asked = this.#asked.filter((other) => other !== asked);
+      throw error;
+    }
   }
 
   /** What was let go and not undone: no call relies on it any more, and whoever reads how the call ended must know. */

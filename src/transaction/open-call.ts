@@ -19,7 +19,7 @@ import {
 } from "./call-world.ts";
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
-import type { EffectReport } from "./effect.ts";
+import { effectId, type EffectReport } from "./effect.ts";
 import { type Ending, reasonOf } from "./ending.ts";
 import { type InnerCall, InnerCalls, UNDONE_PARTLY } from "./inner-calls.ts";
 import { LazySignal } from "./lazy-signal.ts";
@@ -249,8 +249,8 @@ export class OpenCall {
       random: () => new SeededRandom(id),
       effect: async (name, args, key, around) => {
         this.#refuseOutside(id, tool);
-        this.lettingGo.ask(id, branch.stretch(around), { tool: tool.name, name, key });
-        return effects.run({ tool, callId: id, name, args, key, signal: stop.signal });
+        const asked = { callId: id, stretch: branch.stretch(around), effect: effectId({ tool: tool.name, name, key }) };
+        return this.lettingGo.ask(asked, () => effects.run({ tool, callId: id, name, args, key, signal: stop.signal }));
       },
       run: (inner, around) => {
         const own = branch.stretch(around);
