@@ -19,6 +19,23 @@ interface MarkGround {
   readonly from: () => (kept: CompositeSnapshot, admit: () => void) => Promise<void>;
 }
 
+/** Where a state stood. */
+interface Moment {
+  readonly kept: CompositeSnapshot;
+  readonly takeBack: ReturnType<MarkGround["from"]>;
+  /** Calls that were open. */
+  readonly undecided: ReadonlySet<string>;
+  /** Calls that relied on an effect. */
+  readonly relied: ReadonlySet<string>;
+}
+
+/** A moment to go back to. Once the state has gone back to before it, it is the moment that this was gone back to. */
+interface Mark {
+  moment: Moment | undefined;
+  /** Forward only, as with spans. */
+  next: Mark | undefined;
+}
+
 /** What was begun after a mark and before the next. Forward only: who holds on to an old mark stops all that came since. */
 interface Span {
   readonly stop: AbortController;
@@ -33,6 +50,8 @@ export class Marks {
   readonly #ground: MarkGround;
   /** Stops what is begun in it for whoever marked it last. */
   #newest: Span | undefined;
+  #newestMark: Mark | undefined;
+  #last: Promise<unknown> = Promise.resolve();
   /** Calls whose work was taken back: what is left of their handlers works here no more. */
   readonly #over = new WeakSet<object>();
 
@@ -46,21 +65,19 @@ export class Marks {
     state.truth.gate.refuseInside(); // taken back to before its own call, it would lose what others have committed since
     const [around] = callsAround();
     transactions.effects.keepAll();
-    const [kept, then] = await state.snapshotWith({ tag: "mark" }, () => ({
-      takeBack: from(),
+    const [kept, { mark, span, open, ...then }] = await state.snapshotWith({ tag: "mark" }, () => ({
+      mark: this.#beginMark(),
       span: this.#begin(),
       open: new Set(transactions.pending),
+      takeBack: from(),
       undecided: transactions.undecided,
       relied: transactions.effects.owners(),
     }));
+    mark.moment ??= { kept, ...then };
     return async (callGoesOn = false) => {
       if (around !== undefined && !callGoesOn) this.#over.add(around);
-      const left = await this.#stopSince(then.span, then.open);
-      let gone: readonly string[] = [];
-      await then.takeBack(kept, () => {
-        gone = this.#goneSince(then);
-      });
-      await transactions.undoEffects(gone);
+      const left = await this.#stopSince(span, open);
+      await transactions.undoEffects(await this.#goBack(mark));
       if (left.length > 0) throw new HoldfastError("CALLS_OPEN", { calls: left });
     };
   }
@@ -76,17 +93,38 @@ export class Marks {
       throw new HoldfastError("CALL_CLOSED", { attempted: "work for a call that was discarded" });
   }
 
+  /** One after the other: who goes back to where another has taken the state away from goes where that one went. */
+  #goBack(mark: Mark): Promise<readonly string[]> {
+    const work = this.#last.then(async () => {
+      const moment = mark.moment as Moment;
+      let gone: readonly string[] = [];
+      let newest: Mark | undefined;
+      await moment.takeBack(moment.kept, () => {
+        gone = this.#goneSince(moment);
+        newest = this.#newestMark;
+      });
+      for (let at = mark; at !== newest && at.next !== undefined; at = at.next) at.next.moment = moment;
+      return gone;
+    });
+    this.#last = work.catch(() => {});
+    return work;
+  }
+
   /**
    * What is taken back now: calls that were open then and have ended, and whoever relies on an effect by now and did not then;
-   * boundaries that are kept would tell only of the newest calls. A call that was open then, and still is, commits later.
+   * boundaries that are kept would tell only of the newest calls. A call that is open now commits, or is discarded, later.
    */
-  #goneSince(then: {
-    readonly undecided: ReadonlySet<string>;
-    readonly relied: ReadonlySet<string>;
-  }): readonly string[] {
+  #goneSince(then: Moment): readonly string[] {
     const { effects, undecided } = this.#ground.transactions;
-    const since = effects.owners(then.undecided.intersection(undecided)).difference(then.relied);
+    const since = effects.owners(undecided).difference(then.relied);
     return [...since, ...then.undecided.difference(undecided)];
+  }
+
+  #beginMark(): Mark {
+    const mark: Mark = { moment: undefined, next: undefined };
+    if (this.#newestMark !== undefined) this.#newestMark.next = mark;
+    this.#newestMark = mark;
+    return mark;
   }
 
   #begin(): Span {

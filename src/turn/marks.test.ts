@@ -108,3 +108,59 @@ test("[TX-48] of a call that was open when its session was marked, all is taken 
     JSON.stringify([{ steps: [], taken: [true] }, ["apple"]]),
   ]);
 });
+
+test("[TX-48] who takes a session back to what another call has taken back meanwhile brings nothing of that again", async () => {
+  const { refunded, buy } = shop();
+  const { session } = await opening(buy);
+  const first = await session.mark();
+  await session.runTool({ name: "buy", input: { item: "apple" } });
+  const second = await session.mark();
+  await session.runTool({ name: "buy", input: { item: "fig" } });
+  await first();
+  expect([told(session).steps, refunded]).toEqual([[], ["fig", "apple"]]);
+  await session.runTool({ name: "buy", input: { item: "pear" } });
+  await second();
+  expect([told(session).steps, refunded]).toEqual([[], ["fig", "apple", "pear"]]);
+});
+
+test("[TX-48] so does who was still being told where the session stood when that was taken back", async () => {
+  const { refunded, buy } = shop();
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<number>();
+  let isSlow = false;
+  const meter = {
+    shared: true,
+    snapshot: () => {
+      if (isSlow) asked.resolve();
+      return isSlow ? answer.promise : 0;
+    },
+    restore: () => {},
+  };
+  const { session } = await opening(buy, { resources: () => [[resourceKey("meter"), meter]] });
+  const first = await session.mark();
+  await session.runTool({ name: "buy", input: { item: "apple" } });
+  isSlow = true;
+  const marking = session.mark();
+  await asked.promise;
+  await first();
+  answer.resolve(0);
+  await (await marking)();
+  expect([told(session), refunded]).toEqual([{ steps: [], taken: [true] }, ["apple"]]);
+});
+
+test("[TX-48] a call that begins while its session is about to be taken back keeps what it does outside", async () => {
+  const { refunded, buy } = shop();
+  const { session } = await opening(buy);
+  const takeBack = await session.mark();
+  await session.runTool({ name: "buy", input: { item: "fig" } });
+  const turn = Promise.withResolvers<void>();
+  const before = session.state.truth.gate.run(() => turn.promise); // somebody else's commit, which takes a while
+  const going = takeBack();
+  const slow = await session.begin({ name: "buy", input: {} });
+  slow.call.dispatch(steps.added("apple"));
+  await slow.call.effect("payment", {}, { key: "apple" });
+  turn.resolve();
+  await Promise.all([before, going]);
+  expect(await slow.commit("done")).toMatchObject({ ok: true });
+  expect([told(session), refunded]).toEqual([{ steps: ["apple"], taken: [true, false] }, ["fig"]]);
+});
