@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { isSince, type Savepoint, type Stretch } from "../state/branch.ts";
 import { type CallWorld, specsOf } from "./call-world.ts";
 import type { CallChildren } from "./children.ts";
-import { effectId, type EffectReport, lastOfEach } from "./effect.ts";
+import { type EffectReport, lastOfEach } from "./effect.ts";
 import type { InnerCalls } from "./inner-calls.ts";
 
 interface Asked {

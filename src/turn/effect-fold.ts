@@ -30,7 +30,11 @@ export function effectJoined(effects: FoldedEffects, record: BodyOf<"effect-join
 
 /** A part of the call was rolled back; with nobody else left, that is to be undone which the part had asked for. */
 export function effectLeft(effects: FoldedEffects, record: BodyOf<"effect-left">): FoldedEffects {
-  return withEffect(effects, record, (known) => letGo(known, new Set([record.callId])));
+  const { callId } = record;
+  // One who left before it was written down that they had joined leaves nothing alone that somebody else did.
+  return withEffect(effects, record, (known) =>
+    known.owners.includes(callId) ? letGo(known, new Set([callId])) : known,
+  );
 }
 
 /** Also what is told twice, because nobody knew whether the first time was written. */

@@ -5,7 +5,7 @@ import { defineTool, type Tool } from "../../src/transaction/tool.ts";
 import { counter, type ListLedger, quiet, rig, writes } from "../support/calls.ts";
 import { opened } from "../support/durable.ts";
 import { between, collect, MemoryDisk, memoryDeps } from "../support/stores.ts";
-import type { CallId } from "../../src/records/ids.ts";
+import { type CallId, toSessionId } from "../../src/records/ids.ts";
 import type { RecordDraft } from "../../src/records/kinds.ts";
 import { sessionFold } from "../../src/turn/fold.ts";
 import { Holdfast } from "../../src/turn/holdfast.ts";
@@ -49,6 +49,8 @@ function heldOpening(ledger: ListLedger): PromiseWithResolvers<void> {
   };
   return written;
 }
+
+const INHERITED = ["effect-done", "forked", "left"];
 
 /** Sends a mail, which nothing takes back, and fails. */
 function mailing(name: string): Tool {
@@ -341,6 +343,7 @@ describe("an effect outlives its call", () => {
     ["done, and its call cut off by a crash", ["effect-done", "interrupted"], "done"],
     ["done, and its call failed with a word of its own", ["effect-done", "failed"], "undoing"],
     ["done when the part of its call that had asked for it was rolled back", ["left", "effect-done"], "undoing"],
+    ["done, inherited, and left by a call before it was written down that it had joined", INHERITED, "done"],
     ["done, and its beginning lost", ["effect-done"], "done"],
     ["not undone", ["effect-done", "not-undone"], "not-undone"],
     ["not undone, which was told twice", ["effect-done", "undoing", "not-undone", "not-undone"], "not-undone"],
@@ -359,6 +362,7 @@ describe("an effect outlives its call", () => {
       "effect-done": { kind: "effect-done", ...about, result: "receipt" },
       "call-closed": { ...closed, reason: "canceled", effects: "unknown" },
       interrupted: { ...closed, reason: "interrupted", effects: "unknown" },
+      forked: { kind: "forked", from: toSessionId("origin"), after: 2 },
       left: { kind: "effect-left", ...about, callId: "c" as CallId },
       anew: { kind: "effect-opened", ...about, generation: 1, callId: "d" as CallId, args: {} },
       "done-anew": { kind: "effect-done", ...about, generation: 1, result: "another receipt" },
