@@ -31,10 +31,9 @@ export function effectJoined(effects: FoldedEffects, record: BodyOf<"effect-join
 /** A part of the call was rolled back; with nobody else left, that is to be undone which the part had asked for. */
 export function effectLeft(effects: FoldedEffects, record: BodyOf<"effect-left">): FoldedEffects {
   const { callId } = record;
-  // One who left before it was written down that they had joined leaves nothing alone that somebody else did.
-  return withEffect(effects, record, (known) =>
-    known.owners.includes(callId) ? letGo(known, new Set([callId])) : known,
-  );
+  // Of one who left before it was written down that they had joined, or had begun it, nothing was known.
+  if (effects.get(effectId(record))?.owners.includes(callId) !== true) return effects;
+  return withEffect(effects, record, (known) => letGo(known, new Set([callId])));
 }
 
 /** Also what is told twice, because nobody knew whether the first time was written. */

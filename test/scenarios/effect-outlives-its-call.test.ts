@@ -380,6 +380,13 @@ describe("an effect outlives its call", () => {
     expect([...folded.effects.values()].map((effect) => effect.standing.is)).toEqual([standing]);
   });
 
+  test("[TX-47] a journal that tells of none knows none, though a call has left it", () => {
+    const fold = sessionFold(10);
+    const about = { tool: "buy", name: "payment", key: "k", generation: 0 };
+    const folded = fold.step(fold.start([]), { kind: "effect-left", ...about, callId: "c" as CallId }, 1);
+    expect(folded.effects.values()).toEqual([]);
+  });
+
   test("[TURN-16] a fork does not undo what its origin is about to", async () => {
     const { pay, refund, log, tool } = till();
     pay.resolve();
