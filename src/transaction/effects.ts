@@ -283,10 +283,15 @@ export class EffectBook {
   /** A call that stays lets go of some. Its end tells nobody: the next process would find it relying on what another one undoes. */
   async #leave(owned: readonly Known[], callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
     const undoing = this.#release(owned, [callId], specOf);
-    // Before anything is awaited: a call that asks for it again joins it again, and that is written down after this.
     const stay = owned.filter(({ owners, standing }) => owners.size > 0 || standing.is === "open");
-    const left = Promise.all(stay.map(({ entry }) => this.#ledger.effectLeft(entry, callId)));
-    const [reports] = await Promise.all([undoing, left]);
+    // Behind its beginning, like its joinings: who asks for it again joins it again, and that is written down after this.
+    const left = stay.map(({ entry, begun }) =>
+      begun.then(
+        () => this.#ledger.effectLeft(entry, callId),
+        () => {}, // it never began
+      ),
+    );
+    const [reports] = await Promise.all([undoing, ...left]);
     return reports;
   }
 

@@ -380,7 +380,34 @@ describe("an effect outlives its call", () => {
     expect([...folded.effects.values()].map((effect) => effect.standing.is)).toEqual([standing]);
   });
 
-  test("[TX-47] a journal that tells of none knows none, though a call has left it", () => {
+  test.each(["written down", "refused"])(
+    "[TX-47] that a call has left it is told behind its beginning or not at all: that is %s",
+    async (how) => {
+      const { tool, pay, refund } = till();
+      pay.resolve();
+      refund.resolve();
+      const back = defineTool({
+        ...{ name: "back", access: "external", effects: { payment: { run: () => "receipt", undo: () => {} } } },
+        run: async (_, call) => {
+          const savepoint = call.savepoint();
+          const paying = call.effect("payment", {}, { key: "k" }).catch(() => {});
+          await quiet();
+          savepoint.rollback();
+          await quiet();
+          if (how === "refused") written.reject(new Error("full"));
+          else written.resolve();
+          await paying;
+        },
+      });
+      const { transactions, ledger } = rig([back, tool("buy")]);
+      const written = heldOpening(ledger);
+      expect(await transactions.run({ id: "c", name: "back", input: {} })).toMatchObject({ ok: true });
+      const told = ["effect-opened", "effect-left", "effect-done", "effect-undoing", "effect-undone"];
+      expect(ledger.kinds("c").slice(1, -1)).toEqual(how === "refused" ? [] : told);
+    },
+  );
+
+  test("[TX-47] a journal that lost its beginning knows no more of it when a call leaves it", () => {
     const fold = sessionFold(10);
     const about = { tool: "buy", name: "payment", key: "k", generation: 0 };
     const folded = fold.step(fold.start([]), { kind: "effect-left", ...about, callId: "c" as CallId }, 1);
