@@ -387,7 +387,9 @@ describe("an effect outlives its call", () => {
       pay.resolve();
       refund.resolve();
       const back = defineTool({
-        ...{ name: "back", access: "external", effects: { payment: { run: () => "receipt", undo: () => {} } } },
+        name: "back",
+        access: "external",
+        effects: { payment: { run: () => "receipt", undo: () => {} } },
         run: async (_, call) => {
           const savepoint = call.savepoint();
           const paying = call.effect("payment", {}, { key: "k" }).catch(() => {});
