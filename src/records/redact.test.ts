@@ -308,6 +308,14 @@ describe("what is left alone", () => {
     expect(clean.list).toEqual(["one", "two", "three [redacted:github-token]"]);
   });
 
+  test("[SLICE-14] [REDACT-23] what has moved along is not looked at again, but for what stands behind something else now", () => {
+    const known = [{ deep: github }, "--token", "x", "s3cret-value", { deep: github }];
+    const now = (list: readonly Json[]) => KNOWN_SHAPES.json(list, known);
+    expect(now([...known.slice(1), "new"])).toEqual([...known.slice(1), "new"]);
+    expect(now(known.toSpliced(2, 1))).toEqual(known.toSpliced(2, 2, "[redacted:assigned-secret]"));
+    expect(now([github, ...known.slice(0, -1)])).toEqual(["[redacted:github-token]", ...known.slice(0, -1)]);
+  });
+
   test("[REDACT-3] pictures and seals", () => {
     const opaque = {
       base64: github,

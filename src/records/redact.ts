@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { differencesOf } from "../base/list-differences.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
 import { isSecretField, isSecretName } from "./secrets/assigned.ts";
 import { isSecretFlag } from "./secrets/commands.ts";
@@ -120,21 +121,19 @@ export class Redactor {
   }
 
   #list(values: readonly Json[], known: readonly Json[], key: string | undefined): readonly Json[] {
-    let from = 0;
-    const shorter = Math.min(values.length, known.length);
-    while (from < shorter && values[from] === known[from]) from += 1;
     let copy: Json[] | undefined;
-    for (let at = from; at < values.length; at += 1) {
+    const look = (at: number, before: Json | undefined) => {
       const value = values[at] as Json;
       const isSecret = isBehindFlag(values[at - 1], value);
-      const clean = this.#value(
-        value,
-        isSecret ? undefined : known[at],
-        isSecret ? SECRET_NAME : key,
-        NO_FIELDS,
-      ) as Json;
-      if (clean !== value) copy ??= values.slice(0, at) as Json[];
-      copy?.push(clean);
+      const clean = this.#value(value, isSecret ? undefined : before, isSecret ? SECRET_NAME : key, NO_FIELDS) as Json;
+      if (clean === value) return;
+      copy ??= values.slice();
+      copy[at] = clean;
+    };
+    for (const { was, is } of differencesOf(known, values)) {
+      const aligned = was.to - was.from === is.to - is.from;
+      for (let at = is.from; at < is.to; at += 1) look(at, aligned ? known[was.from + at - is.from] : undefined);
+      if (is.to < values.length) look(is.to, values[is.to]); // it stands behind something else now, maybe a flag
     }
     return copy ?? values;
   }

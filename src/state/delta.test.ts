@@ -86,6 +86,31 @@ describe("a delta", () => {
     if (length > 0) expect(found).toEqual(delta);
   });
 
+  const [a, b, c, d, e, f] = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id }));
+  const steps = [a, b, c, d];
+  test.each([
+    ["a window that goes on", [...steps.slice(1), e], 1],
+    ["the newest in front", [e, ...steps.slice(0, -1)], 1],
+    ["the newest of its key, at the end", [...steps.filter((one) => one !== b), e], 1],
+    ["a list that was cut by half", [...steps.slice(-2), e], 1],
+    ["one that went and others that came", [a, ...steps.slice(2), e, f], 2],
+    ["some that came at both ends", [e, ...steps, f], 2],
+  ] as const)("[SLICE-14] tells of what went and came, not of what moved along: %s", (_name, after, came) => {
+    const found = diff(steps as Json, after as Json);
+    expect(found.flatMap((change) => ("splice" in change ? change.insert : [change]))).toHaveLength(came);
+    expect(applyDelta(steps as Json, found)).toEqual(after);
+  });
+
+  test("[SLICE-14] [SLICE-2] turns a list into any other, whatever moved along", () => {
+    const elements = Array.from({ length: 6 }, (_, id) => ({ id }));
+    const list = fc.array(fc.nat(5), { maxLength: 12 }).map((ids) => ids.map((id) => elements[id] as Json));
+    fc.assert(
+      fc.property(list, list, (before, after) => {
+        expect(applyDelta(before, diff(before, after))).toEqual(after);
+      }),
+    );
+  });
+
   test.each([
     ["a splice of what is no list", { a: 1 }, [{ splice: ["a"], at: 0, remove: 0, insert: [1] }]],
     ["a field of what has none", 1, [{ set: ["a"], to: 1 }]],

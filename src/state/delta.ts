@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../base/json.ts";
+import { differencesOf } from "../base/list-differences.ts";
 
 /** Where a change lies: keys and indices from the outside in. */
 type Path = readonly (string | number)[];
@@ -36,18 +37,16 @@ function diffAt(before: Json | undefined, after: Json, path: Path, changes: Chan
   else changes.push({ set: path, to: after });
 }
 
+/** From left to right: what lies before a difference is already as it will be, so its place is that in the list after. */
 function diffLists(before: readonly Json[], after: readonly Json[], path: Path, changes: Change[]): void {
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && before[head] === after[head]) head += 1;
-  let tail = 0;
-  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
-  const removed = before.length - head - tail;
-  const inserted = after.length - head - tail;
-  if (removed === inserted) {
-    for (let at = head; at < head + removed; at += 1) diffAt(before[at], after[at] as Json, [...path, at], changes);
-  } else {
-    changes.push({ splice: path, at: head, remove: removed, insert: after.slice(head, head + inserted) });
+  for (const { was, is } of differencesOf(before, after)) {
+    const [remove, at] = [was.to - was.from, is.from];
+    if (remove === is.to - at) {
+      for (let step = 0; step < remove; step += 1)
+        diffAt(before[was.from + step], after[at + step] as Json, [...path, at + step], changes);
+    } else {
+      changes.push({ splice: path, at, remove, insert: after.slice(at, is.to) });
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import type { NewBlob } from "../contracts/store.ts";
 import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, UndoStage } from "../records/kinds.ts";
-import type { Content, Parts, RootChange } from "../state/part.ts";
+import type { Content, Parts, RootChange, RootDelta } from "../state/part.ts";
 import { beforeWriting } from "../state/unwritten.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
@@ -94,8 +94,7 @@ export class JournalLedger implements Ledger, StateLedger {
     const fresh = onceEach([...staged, ...byDrafts], ({ ref }) => ref.name);
     const blobs = onceEach([...staged.map(({ ref }) => ref), ...named], ({ name }) => name);
     const parts = this.#parts();
-    // Slices let nothing become true that is no JSON; other parts say what they like.
-    const checked = Object.fromEntries(Object.entries(delta).filter(([name]) => parts.get(name)?.plain === true));
+    const checked = plainOf(delta, parts);
     const introduces = introductions(Object.keys(delta), parts, this.#journal.folded.introduced);
     const changed: RecordDraft = {
       kind: "state-changed",
@@ -146,6 +145,13 @@ export class JournalLedger implements Ledger, StateLedger {
     for (const { bytes } of contents) staged.push(await this.#journal.stageBlob(bytes));
     return staged;
   }
+}
+
+/** The changes that are known to be JSON: slices let nothing else become true, and other parts say what they like. */
+function plainOf(delta: RootDelta, parts: Parts): RootDelta {
+  const isPlain = (name: string) => parts.get(name)?.plain === true;
+  if (Object.keys(delta).every(isPlain)) return delta; // the very same: then it is not even walked through
+  return Object.fromEntries(Object.entries(delta).filter(([name]) => isPlain(name)));
 }
 
 function aboutOf({ tool, name, key, generation }: EffectEntry) {
