@@ -319,6 +319,12 @@ describe("the bad-input catalogue", () => {
     ]);
   });
 
+  test("[ID-4] what a known object inherits is not known", () => {
+    const proto = Object.defineProperty({}, "__proto__", { value: Object.prototype, enumerable: true });
+    for (const value of [{ toString: Object.prototype.toString }, { constructor: Object }, proto])
+      expect(checkJson({ inner: value }, JSON_LIMITS, { inner: { a: 1 } })).toMatchObject({ ok: false });
+  });
+
   test.each([...ACCEPTED, ...REFUSED])("[ID-4] judged alike beside what is known already: $name", ({ value }) => {
     const limits = { ...JSON_LIMITS, depth: JSON_LIMITS.depth + 2 };
     const rest = [{ shared: "words" }];

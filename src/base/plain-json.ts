@@ -1,4 +1,5 @@
 import { types } from "node:util";
+import { changedFields } from "./field-differences.ts";
 import { differencesOf } from "./list-differences.ts";
 
 interface Limits {
@@ -64,7 +65,7 @@ function roomAfterList(values: readonly unknown[], known: readonly unknown[], be
 function roomAfterFields(source: Fields, known: Fields, before: number, depth: number): number {
   const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype !== Object.prototype && prototype !== null) return IN_DOUBT;
-  const keys = Object.keys(source);
+  const keys = known === NO_FIELDS ? Object.keys(source) : changedFields(known, source);
   let room = before;
   for (let index = 0; index < keys.length && room >= 0; index += 1) {
     const key = keys[index] as string;

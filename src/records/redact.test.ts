@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cleanDocuments } from "../../test/support/clean-corpus.ts";
+import { edited } from "../../test/support/edited.ts";
 import { CARRIERS, secretSamples } from "../../test/support/secret-samples.ts";
 import type { Json } from "../base/json.ts";
 import { isMarked, KNOWN_SHAPES, Redactor } from "./redact.ts";
@@ -314,6 +315,28 @@ describe("what is left alone", () => {
     expect(now([...known.slice(1), "new"])).toEqual([...known.slice(1), "new"]);
     expect(now(known.toSpliced(2, 1))).toEqual(known.toSpliced(2, 2, "[redacted:assigned-secret]"));
     expect(now([github, ...known.slice(0, -1)])).toEqual(["[redacted:github-token]", ...known.slice(0, -1)]);
+  });
+
+  test("[REDACT-24] a value that is known gets another name beside it", () => {
+    const known = { name: "NOTE", value: "s3cret-value" };
+    expect(KNOWN_SHAPES.json({ ...known, name: "API_KEY" }, known).value).toBe("[redacted:assigned-secret]");
+    expect(KNOWN_SHAPES.json({ ...known, more: 1 }, known).value).toBe(known.value);
+  });
+
+  test("[REDACT-3] [SLICE-14] hides the same beside what was looked at before, whatever changed around it", () => {
+    const text = fc.constantFrom(github, "plain text", "--token", "s3cret-value", "API_KEY", "");
+    const name = fc.constantFrom("name", "value", "key", "password", "note", "toString", github);
+    const list = fc.array(text, { maxLength: 5 });
+    const value = fc.oneof(text, list, fc.dictionary(name, fc.oneof(text, list), { maxKeys: 4 })) as fc.Arbitrary<Json>;
+    const edits = fc.array(fc.tuple(fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }), value), { maxLength: 3 });
+    fc.assert(
+      fc.property(value, edits, (start, changes) => {
+        const known = KNOWN_SHAPES.json(start);
+        const now = changes.reduce((before, [path, to]) => edited(before, path, to), known);
+        expect(KNOWN_SHAPES.json(now, known)).toEqual(KNOWN_SHAPES.json(now));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   test("[REDACT-3] pictures and seals", () => {

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { changedFields } from "../base/field-differences.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { differencesOf } from "../base/list-differences.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
@@ -139,10 +140,8 @@ export class Redactor {
   }
 
   #fields(fields: JsonObject, known: JsonObject): JsonObject {
-    let copy: Record<string, Json | undefined> | undefined;
-    const keys = Object.keys(fields);
-    for (let at = 0; at < keys.length; at += 1) {
-      const key = keys[at] as string;
+    let hidden: Map<string, { readonly told: string; readonly clean: Json | undefined }> | undefined;
+    for (const key of known === NO_FIELDS ? Object.keys(fields) : suspectIn(fields, known)) {
       const value = fields[key];
       const name = nameOf(key, fields);
       const clean =
@@ -150,12 +149,25 @@ export class Redactor {
           ? value
           : this.#value(value, name === key ? own(known, key) : undefined, name, fields);
       const told = key.length < SHORTEST ? key : this.text(key);
-      if (copy === undefined && (clean !== value || told !== key)) copy = copyOf(fields, keys.slice(0, at));
-      if (copy !== undefined) copy[told === key ? key : free(told, copy, fields)] = clean;
+      if (clean === value && told === key) continue;
+      hidden ??= new Map();
+      hidden.set(key, { told, clean });
     }
-    if (copy === undefined) return fields;
+    if (hidden === undefined) return fields;
+    const copy: Record<string, Json | undefined> = {};
+    for (const key of Object.keys(fields)) {
+      const { told, clean } = hidden.get(key) ?? { told: key, clean: fields[key] };
+      copy[told === key ? key : free(told, copy, fields)] = clean;
+    }
     return isThought(fields) ? (unsealed(copy) as JsonObject) : copy;
   }
+}
+
+/** Fields that are new, or have a new value, and those whose name stands beside them, where it may have changed. */
+function suspectIn(fields: JsonObject, known: JsonObject): readonly string[] {
+  const changed = changedFields(known, fields);
+  const named = Object.keys(NAMED).filter((key) => Object.hasOwn(fields, key) && !changed.includes(key));
+  return named.length === 0 ? changed : [...changed, ...named];
 }
 
 const SHORTEST = 6;
@@ -245,10 +257,6 @@ function fieldsOf(known: Json | undefined): JsonObject {
 
 function own(fields: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
-}
-
-function copyOf(fields: JsonObject, keys: readonly string[]): Record<string, Json | undefined> {
-  return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
 /** What a field is called: by its key, or, where that says no more than `value`, by the name that stands beside it. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../base/json.ts";
+import { edited } from "../../test/support/edited.ts";
+import type { Json } from "../base/json.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
 
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
@@ -13,22 +14,6 @@ const related = fc
     const start = plain(before);
     return [start, edits.reduce((now, [path, to]) => edited(now, path, plain(to)), start)] as const;
   });
-
-function edited(value: Json, path: readonly number[], to: Json): Json {
-  const [step, ...rest] = path;
-  if (step === undefined) return to;
-  if (Array.isArray(value)) {
-    if (value.length === 0 || step === 5) return [...value, to];
-    const at = step % value.length;
-    return step === 4 ? value.toSpliced(at, 1) : value.with(at, edited(value[at] as Json, rest, to));
-  }
-  if (typeof value !== "object" || value === null) return to;
-  const keys = Object.keys(value);
-  const key = keys[step % Math.max(1, keys.length)] ?? "new";
-  if (step === 4)
-    return Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => name !== key)) as Json;
-  return { ...(value as JsonObject), [key]: edited((value as JsonObject)[key] ?? null, rest, to) };
-}
 
 describe("a delta", () => {
   test("[SLICE-2] turns the value before into the value after, also when it was stored in between", () => {
@@ -72,6 +57,7 @@ describe("a delta", () => {
     ["a removal", ["a", "b", "c"], ["a", "c"], [{ splice: [], at: 1, remove: 1, insert: [] }], 1],
     ["a field that came", {}, { a: 1 }, [{ set: ["a"], to: 1 }], 1],
     ["a field that went", { a: 1, b: 2 }, { b: 2 }, [{ unset: ["a"] }], 1],
+    ["a field of another name", { a: 1, b: 2 }, { a: 1, c: 2 }, [{ unset: ["b"] }, { set: ["c"], to: 2 }], 2],
     [
       "a field deep inside",
       { a: { b: [{ c: 1 }] } },

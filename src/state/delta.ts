@@ -1,3 +1,4 @@
+import { changedFields, goneFields } from "../base/field-differences.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { differencesOf } from "../base/list-differences.ts";
 
@@ -51,12 +52,13 @@ function diffLists(before: readonly Json[], after: readonly Json[], path: Path, 
 }
 
 function diffObjects(before: JsonObject, after: JsonObject, path: Path, changes: Change[]): void {
-  for (const key of Object.keys(before)) {
-    if (own(after, key) === undefined && before[key] !== undefined) changes.push({ unset: [...path, key] });
-  }
-  for (const key of Object.keys(after)) {
+  const changed = changedFields(before, after);
+  for (const key of goneFields(before, after, changed))
+    if (before[key] !== undefined) changes.push({ unset: [...path, key] });
+  for (const key of changed) {
     const [then, value] = [own(before, key), after[key]];
-    if (value !== undefined && value !== then) diffAt(then, value, [...path, key], changes);
+    if (value !== undefined) diffAt(then, value, [...path, key], changes);
+    else if (then !== undefined) changes.push({ unset: [...path, key] });
   }
 }
 
