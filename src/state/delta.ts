@@ -53,10 +53,8 @@ function diffLists(before: readonly Json[], after: readonly Json[], path: Path, 
 
 function diffObjects(before: JsonObject, after: JsonObject, path: Path, changes: Change[]): void {
   const changed = changedFields(before, after);
-  for (const key of goneFields(before, after, changed))
-    if (before[key] !== undefined) changes.push({ unset: [...path, key] });
-  for (const key of changed) {
-    const [then, value] = [own(before, key), after[key]];
+  for (const key of [...goneFields(before, after, changed), ...changed]) {
+    const [then, value] = [own(before, key), own(after, key)];
     if (value !== undefined) diffAt(then, value, [...path, key], changes);
     else if (then !== undefined) changes.push({ unset: [...path, key] });
   }
