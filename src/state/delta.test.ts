@@ -87,6 +87,37 @@ describe("a delta", () => {
     expect(applyDelta(steps as Json, found)).toEqual(after);
   });
 
+  const long = "What the report says so far. ".repeat(200);
+  test.each([
+    ["something was added", `${long}And more.`, "And more."],
+    ["something was put in front", `First of all. ${long}`, "First of all. "],
+    [
+      "something in the middle became something else",
+      `${long.slice(0, 999)}\u{1F600}${long.slice(1_001)}`,
+      "\u{1F600}",
+    ],
+    ["something went", long.slice(0, -9), ""],
+    ["it is another text", "other ".repeat(100), undefined],
+  ] as const)("[SLICE-14] tells of a long text what became of it: %s", (_name, after, insert) => {
+    const found = diff({ text: long }, { text: after });
+    expect(found).toMatchObject([insert === undefined ? { set: ["text"], to: after } : { edit: ["text"], insert }]);
+    expect(applyDelta({ text: long }, found)).toEqual({ text: after });
+  });
+
+  test("[SLICE-14] [SLICE-2] cuts no character of a text in two, and turns it into any other", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "b", "\u{1F600}", "\u{1F601}", "\u{1FA00}"), maxLength: 6 });
+    const base = "\u{1F600}a".repeat(150);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(4), letters), { maxLength: 3 }), (edits) => {
+        const split = edits.reduce((text, [at, gone, come]) => text.toSpliced(at, gone, ...come), [...base]);
+        const [before, after] = [base, split.join("")];
+        const stored = plain(diff(before, after) as unknown as Json) as unknown as Delta;
+        expect(applyDelta(before, stored)).toBe(after);
+        for (const change of stored) expect("edit" in change ? change.insert.isWellFormed() : true).toBe(true);
+      }),
+    );
+  });
+
   test("[SLICE-14] [SLICE-2] turns a list into any other, whatever moved along", () => {
     const elements = Array.from({ length: 6 }, (_, id) => ({ id }));
     const list = fc.array(fc.nat(5), { maxLength: 12 }).map((ids) => ids.map((id) => elements[id] as Json));
@@ -99,6 +130,7 @@ describe("a delta", () => {
 
   test.each([
     ["a splice of what is no list", { a: 1 }, [{ splice: ["a"], at: 0, remove: 0, insert: [1] }]],
+    ["an edit of what is no text", { a: [1] }, [{ edit: ["a"], at: 0, remove: 0, insert: "1" }]],
     ["a field of what has none", 1, [{ set: ["a"], to: 1 }]],
     ["a field of a list", { a: [1] }, [{ unset: ["a", 0] }]],
   ] as const)("that does not fit is refused: %s", (_name, value, delta) => {

@@ -1,18 +1,21 @@
 import { changedFields, goneFields } from "../base/field-differences.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { differencesOf } from "../base/list-differences.ts";
+import { textDifferenceOf } from "../base/text-difference.ts";
 
 /** Where a change lies: keys and indices from the outside in. */
 type Path = readonly (string | number)[];
 
 /**
- * One step that turns a value into the next, as data. A splice covers append, insert, remove and replace in a list.
+ * One step that turns a value into the next, as data. A splice covers append, insert, remove and replace in a list, and
+ * an edit the same in a long text.
  * Small changes to large values stay small, because equal references are not compared any further.
  */
 export type Change =
   | { readonly set: Path; readonly to: Json }
   | { readonly unset: Path }
-  | { readonly splice: Path; readonly at: number; readonly remove: number; readonly insert: readonly Json[] };
+  | { readonly splice: Path; readonly at: number; readonly remove: number; readonly insert: readonly Json[] }
+  | { readonly edit: Path; readonly at: number; readonly remove: number; readonly insert: string };
 
 /** The changes that turn one value into the next. */
 export type Delta = readonly Change[];
@@ -35,7 +38,14 @@ function diffAt(before: Json | undefined, after: Json, path: Path, changes: Chan
   if (before === after) return;
   if (isList(before) && isList(after)) diffLists(before, after, path, changes);
   else if (isObject(before) && isObject(after)) diffObjects(before, after, path, changes);
+  else if (isLongText(before) && isLongText(after)) changes.push(textChange(before, after, path));
   else changes.push({ set: path, to: after });
+}
+
+/** An edit, where it is shorter than the text by enough to be worth it. */
+function textChange(before: string, after: string, path: Path): Change {
+  const { at, remove, insert } = textDifferenceOf(before, after);
+  return 2 * insert.length < after.length ? { edit: path, at, remove, insert } : { set: path, to: after };
 }
 
 /** From left to right: what lies before a difference is already as it will be, so its place is that in the list after. */
@@ -64,6 +74,11 @@ function applyChange(value: Json, change: Change): Json {
   if ("set" in change) return replaceAt(value, change.set, 0, () => change.to);
   if ("unset" in change)
     return replaceAt(value, change.unset.slice(0, -1), 0, (parent) => without(parent, change.unset.at(-1)));
+  if ("edit" in change)
+    return replaceAt(value, change.edit, 0, (text) => {
+      if (typeof text !== "string") throw new TypeError("an edit needs a text");
+      return text.slice(0, change.at) + change.insert + text.slice(change.at + change.remove);
+    });
   return replaceAt(value, change.splice, 0, (list) => {
     if (!Array.isArray(list)) throw new TypeError("a splice needs a list");
     const { at, remove, insert } = change;
@@ -96,6 +111,11 @@ function without(parent: Json | undefined, key: string | number | undefined): Js
   if (!isObject(parent)) throw new TypeError("only a field can be unset");
   const { [String(key)]: _, ...rest } = parent;
   return rest;
+}
+
+/** A short one is said again as quickly as what became of it. */
+function isLongText(value: Json | undefined): value is string {
+  return typeof value === "string" && value.length >= 256;
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {
