@@ -5,21 +5,24 @@ export interface TextDifference {
   readonly insert: string;
 }
 
-/** The piece between what two texts both begin with and what both end with. No character is cut in two. */
+/**
+ * The lines between those that two texts both begin with and those that both end with. Whole lines: what stands in a line
+ * is found in the piece that brought it, though half of it was there before.
+ */
 export function textDifferenceOf(before: string, after: string): TextDifference {
   const shorter = Math.min(before.length, after.length);
-  let head = sharedLength(shorter, (from, to) => before.slice(from, to) === after.slice(from, to));
-  if (isInsideCharacter(after, head) || isInsideCharacter(before, head)) head -= 1;
+  const head = sharedLength(shorter, (from, to) => before.slice(from, to) === after.slice(from, to));
   const [end, oldEnd] = [after.length, before.length];
-  let tail = sharedLength(
+  const tail = sharedLength(
     shorter - head,
     (from, to) => before.slice(oldEnd - to, oldEnd - from) === after.slice(end - to, end - from),
   );
-  if (isInsideCharacter(after, end - tail) || isInsideCharacter(before, oldEnd - tail)) tail -= 1;
-  return { at: head, remove: oldEnd - tail - head, insert: after.slice(head, end - tail) };
+  const from = startOfLine(after, head);
+  const to = isStartOfLine(after, end - tail) ? end - tail : endOfLine(after, end - tail);
+  return { at: from, remove: oldEnd - (end - to) - from, insert: after.slice(from, to) };
 }
 
-/** Compared by pieces, then by halves of the piece that differs: letter by letter takes long where a text is. */
+/** Compared by pieces, then by halves of the piece that differs: letter by letter would take as long as all else. */
 function sharedLength(most: number, isShared: (from: number, to: number) => boolean): number {
   let shared = 0;
   for (let step = PIECE; step >= 1; ) {
@@ -32,14 +35,15 @@ function sharedLength(most: number, isShared: (from: number, to: number) => bool
 
 const PIECE = 4_096;
 
-function isInsideCharacter(text: string, at: number): boolean {
-  return at > 0 && at < text.length && isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1));
+function isStartOfLine(text: string, at: number): boolean {
+  return at === 0 || text[at - 1] === "\n";
 }
 
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
+function startOfLine(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit < 0xe000;
+function endOfLine(text: string, at: number): number {
+  const newline = text.indexOf("\n", at);
+  return newline === -1 ? text.length : newline;
 }

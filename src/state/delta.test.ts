@@ -87,36 +87,44 @@ describe("a delta", () => {
     expect(applyDelta(steps as Json, found)).toEqual(after);
   });
 
-  const long = "What the report says so far. ".repeat(200);
+  const long = "What the report says so far.\n".repeat(200);
   test.each([
-    ["something was added", `${long}And more.`, "And more."],
-    ["something was put in front", `First of all. ${long}`, "First of all. "],
-    [
-      "something in the middle became something else",
-      `${long.slice(0, 999)}\u{1F600}${long.slice(1_001)}`,
-      "\u{1F600}",
-    ],
-    ["something went", long.slice(0, -9), ""],
-    ["it is another text", "other ".repeat(100), undefined],
-  ] as const)("[SLICE-14] tells of a long text what became of it: %s", (_name, after, insert) => {
+    ["a line was added", `${long}And more.`, "And more."],
+    ["a line goes on", long.trimEnd() + " And on.", "What the report says so far. And on."],
+    ["lines were put in front", `First\nof all.\n${long}`, "First\nof all.\n"],
+    ["something in the middle became something else", long.slice(0, 999) + "!" + long.slice(1_003), undefined],
+    ["lines went", long.slice(0, -58), ""],
+  ] as const)("[SLICE-14] tells of a long text which lines it has instead: %s", (_name, after, insert) => {
     const found = diff({ text: long }, { text: after });
-    expect(found).toMatchObject([insert === undefined ? { set: ["text"], to: after } : { edit: ["text"], insert }]);
+    expect(found).toMatchObject([{ edit: ["text"], ...(insert === undefined ? {} : { insert }) }]);
+    expect(JSON.stringify(found).length).toBeLessThan(200);
     expect(applyDelta({ text: long }, found)).toEqual({ text: after });
   });
 
-  test("[SLICE-14] [SLICE-2] cuts no character of a text in two, and turns it into any other", () => {
-    const letters = fc.string({ unit: fc.constantFrom("a", "b", "\u{1F600}", "\u{1F601}", "\u{1FA00}"), maxLength: 6 });
-    const base = "\u{1F600}a".repeat(150);
+  test.each([
+    ["of one line", long.replaceAll("\n", " "), (text: string) => `${text}more`],
+    ["that became another", long, () => "other\n".repeat(100)],
+    ["that is short", "one\ntwo\n", (text: string) => `${text}three`],
+  ])("[SLICE-14] says a text %s whole", (_name, before, becomes) => {
+    expect(diff([before], [becomes(before)])).toEqual([{ set: [0], to: becomes(before) }]);
+  });
+
+  test("[SLICE-14] [SLICE-2] turns a text into any other, by whole lines", () => {
+    const base = "a\u{1F600}\n\u{1F600}b\n".repeat(60);
+    const letters = fc.string({ unit: fc.constantFrom("a", "\n", "\u{1F600}", "\u{1FA00}"), maxLength: 6 });
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(4), letters), { maxLength: 3 }), (edits) => {
+      fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(8), letters), { maxLength: 2 }), (edits) => {
         const split = edits.reduce(
           (text, [at, gone, come]) => text.toSpliced(at, gone, ...Array.from(come)),
           Array.from(base),
         );
-        const [before, after] = [base, split.join("")];
-        const stored = plain(diff(before, after) as unknown as Json) as unknown as Delta;
-        expect(applyDelta(before, stored)).toBe(after);
-        for (const change of stored) expect("edit" in change ? change.insert.isWellFormed() : true).toBe(true);
+        const after = split.join("");
+        const stored = plain(diff(base, after) as unknown as Json) as unknown as Delta;
+        expect(applyDelta(base, stored)).toBe(after);
+        const lines = new Set(after.split("\n"));
+        for (const change of stored)
+          for (const line of "edit" in change ? change.insert.split("\n") : [])
+            expect(line === "" || lines.has(line)).toBe(true);
       }),
     );
   });
