@@ -1,5 +1,6 @@
 import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
+import { objectSchema } from "../base/object-schema.ts";
 import type { ToolOffer } from "../contracts/model.ts";
 
 /**
@@ -18,9 +19,10 @@ export function writtenOnce(write: (tool: ToolOffer) => object): (tools: readonl
 }
 
 /**
- * A schema with what it leaves unsaid: OpenAI refuses the whole request for one tool whose schema has no `type`, or no
- * `properties` because there are none.
+ * A tool's schema in the form that every provider takes: one object, with `type` and `properties`. Providers refuse the
+ * whole request for one tool whose schema leaves these out, or is a union.
  */
 export function wholeSchema(schema: JsonObject): JsonObject {
-  return "type" in schema && "properties" in schema ? schema : { type: "object", properties: {}, ...schema };
+  const object = objectSchema(schema);
+  return "type" in object && "properties" in object ? object : { type: "object", properties: {}, ...object };
 }

@@ -1,5 +1,6 @@
 import { inWords } from "../base/words.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { objectSchema } from "../base/object-schema.ts";
 import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
 
@@ -168,7 +169,7 @@ class Line {
         {
           name,
           description,
-          inputSchema: { type: "object", ...input },
+          inputSchema: { type: "object", ...objectSchema(input) },
           annotations,
           ...(meta === undefined ? {} : { _meta: meta }),
         },
