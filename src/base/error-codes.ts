@@ -18,7 +18,7 @@ export const ERROR_CODES = {
     tryThis: "Store it as a blob and keep the blob's name, or raise the limit where the journal is opened.",
   },
   BAD_OPTION: {
-    says: "An option has a value that cannot work.",
+    says: "An option does not exist, or has a value that cannot work.",
     tryThis: "Correct the option named in the details.",
   },
 
@@ -265,8 +265,8 @@ export const ERROR_CODES = {
     tryThis: "Dispatch the events that the slice's own event makers return.",
   },
   SLICE_NOT_JSON: {
-    says: "A reducer returned a value that cannot be kept as JSON.",
-    tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
+    says: "A value of a slice cannot be kept as JSON: its initial value, or what a reducer or its schema returned.",
+    tryThis: "Keep plain data in slices; convert dates, maps and class instances before they come in.",
   },
   SLICE_INVALID: {
     says: "A value does not pass its slice's schema. Nothing was changed.",
@@ -560,8 +560,9 @@ export const ERROR_CODES = {
       "Rewind in the program that declares how to undo it, or leave these effects as they are with `--leave-effects`.",
   },
   EFFECT_BAD_KEY: {
-    says: "The name or key of an effect is not a string, or contains half a character, so the effect could not be found again.",
-    tryThis: "Use a well-formed string, such as an id or a hash.",
+    says: "The name or key of an effect is missing or not a string, or contains half a character, so the effect could not be found again.",
+    tryThis:
+      "Pass { key } with a well-formed string, such as the id of what the effect is about, or the call's own id.",
   },
   EFFECT_KEY_SECRET: {
     says: "The key of an effect contains a secret, and keys are stored.",

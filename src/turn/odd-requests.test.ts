@@ -261,12 +261,12 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
   test("who is misunderstood is told what would work", async () => {
     const wrong = createHoldfast({ store: "sessions.db" } as never);
     await expect(wrong).rejects.toMatchObject({
-      details: { option: "store", wants: 'a store, or what sqlite("…") answers' },
+      details: { option: "store", wants: 'a store, or what sqlite("…") returns' },
     });
     const { session } = await opened();
     const turn = watch(session.run("go", { model: "claude" } as never));
     await expect(turn).rejects.toMatchObject({
-      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) answers' },
+      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) returns' },
     });
     await session.close();
   });
