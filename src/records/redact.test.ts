@@ -496,3 +496,12 @@ describe("records", () => {
 function mentions(text: string, secret: string): boolean {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)].some((form) => text.includes(form));
 }
+
+test("[REDACT-2] a value that is registered after a text was found clean is hidden in that text", () => {
+  const redactor = new Redactor();
+  const text = `${"nothing to see here. ".repeat(100)}swordfish-of-the-day`;
+  expect(redactor.text(text)).toBe(text);
+  expect(redactor.text(text)).toBe(text);
+  redactor.register({ name: "daily", value: "swordfish-of-the-day" });
+  expect(redactor.text(text)).toContain("[redacted:daily]");
+});

@@ -30,6 +30,8 @@ export class Redactor {
   readonly #registered = new SecretScanner({ shapes: false });
   /** What stands in the place of secrets. */
   readonly #marks = new Set(KNOWN_MARKS);
+  /** The last long text in which there was nothing to hide: a result is written down, and then handed to whoever asked. */
+  #clean = "";
 
   constructor(options: readonly Secret[] | SecretOptions = {}) {
     const { values = [], shapes = true } = Array.isArray(options)
@@ -52,6 +54,7 @@ export class Redactor {
     if ([...this.#marks].some((known) => forms.some((form) => known.includes(form)))) throw tooCommon();
     if (this.knows(mark.text) || forms.some((form) => mark.text.includes(form))) throw tellingName();
     this.#marks.add(mark.text);
+    this.#clean = "";
     for (const form of forms) {
       this.#scanner.addText(form, mark);
       this.#registered.addText(form, mark);
@@ -64,13 +67,16 @@ export class Redactor {
   }
 
   #hide(text: string, header?: CookieHeader): string {
+    if (header === undefined && text === this.#clean) return text;
     let rewriting: Rewriting | undefined;
     const hide = (found: Scan) => {
       rewriting ??= new Rewriting(found);
       rewriting.hide(found.from, found.to, found.mark);
     };
     this.#scanner.find(text, hide, header);
-    return rewriting?.end() ?? text;
+    if (rewriting !== undefined) return rewriting.end();
+    if (header === undefined && text.length >= LONG) this.#clean = text;
+    return text;
   }
 
   /** Whether a text contains a registered value. */
@@ -160,6 +166,7 @@ export class Redactor {
 }
 
 const SHORTEST = 6;
+const LONG = 1_000;
 const NO_LIST: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
 
