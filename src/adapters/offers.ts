@@ -22,7 +22,17 @@ export function writtenOnce(write: (tool: ToolOffer) => object): (tools: readonl
  * A tool's schema in the form that every provider takes: one object, with `type` and `properties`. Providers refuse the
  * whole request for one tool whose schema leaves these out, or is a union.
  */
-export function wholeSchema(schema: JsonObject): JsonObject {
+export function wholeSchema(schema: JsonObject): WholeSchema {
   const object = objectSchema(schema);
-  return "type" in object && "properties" in object ? object : { type: "object", properties: {}, ...object };
+  return isWhole(object) ? object : { ...EMPTY, ...object, ...TYPED };
+}
+
+/** A schema of an object that says so. */
+export type WholeSchema = JsonObject & { readonly type: "object" };
+
+const TYPED = { type: "object" } as const;
+const EMPTY = { ...TYPED, properties: {} };
+
+function isWhole(schema: JsonObject): schema is WholeSchema {
+  return schema["type"] === "object" && Object.hasOwn(schema, "properties");
 }

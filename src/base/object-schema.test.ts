@@ -63,6 +63,10 @@ test("[ADAPT-47] what is no object is passed over, and what holds itself is look
     $defs: { Tree: { oneOf: [{ $ref: "#/$defs/Tree" }, of({ name: {} }, ["name"])] } },
   };
   expect(objectSchema(tree)["properties"]).toEqual({ name: {}, leaf: {} });
+  expect(objectSchema({ type: ["object", "null"], required: ["a"] })).toMatchObject({
+    type: "object",
+    required: ["a"],
+  });
   expect(objectSchema({ anyOf: [{ type: "string" }] })).toEqual({ type: "object", properties: {} });
   expect(objectSchema({ enum: [{ a: 1 }], const: { a: 1 } })).toEqual({ type: "object", properties: {} });
 });

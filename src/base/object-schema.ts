@@ -26,7 +26,8 @@ export function objectSchema(schema: JsonObject): JsonObject {
 
 /** Whether its root is anything but an object that names its own properties. */
 export function isCombined(schema: JsonObject): boolean {
-  return AT_THE_ROOT.some((key) => Object.hasOwn(schema, key));
+  const { type } = schema;
+  return (type !== undefined && type !== "object") || AT_THE_ROOT.some((key) => Object.hasOwn(schema, key));
 }
 
 /** Follows a reference into the schema itself, one step; whoever goes further is not followed. */
