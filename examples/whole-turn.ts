@@ -1,4 +1,4 @@
-/** A whole turn, durable at every step, with a question to the user in between. `npm run example own-loop`. */
+/** A whole turn, durable at every step, with a question to the user in between. `npm run example whole-turn`. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
