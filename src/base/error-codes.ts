@@ -298,8 +298,9 @@ export const ERROR_CODES = {
     tryThis: "Register the slices and resources named in the details, or restore only the known ones.",
   },
   SNAPSHOT_CORRUPT: {
-    says: "A snapshot is damaged or was altered. Nothing was changed.",
-    tryThis: "Use another checkpoint; this one cannot be trusted.",
+    says: "A snapshot is damaged or was altered, or `toJson()` did not write it. Nothing was changed.",
+    tryThis:
+      "Write snapshots with `state.toJson(snapshot)`, not with `JSON.stringify`. If it was written so, use another one: this one cannot be trusted.",
   },
   SNAPSHOT_TOO_NEW: {
     says: "A snapshot was written by a newer schema.",

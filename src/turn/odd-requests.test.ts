@@ -271,6 +271,16 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     await session.close();
   });
 
+  test("a call that names no tool is refused to whoever asked for it, and opens nothing", async () => {
+    const { session } = await opened();
+    const details = { option: "call.name", value: "undefined", wants: expect.stringContaining("{ name, input }") };
+    for (const call of ["read_file", undefined, { tool: "read_file", input: {} }] as never[])
+      for (const asking of [session.runTool(call), session.runTools([call]), session.begin(call)])
+        await expect(asking).rejects.toMatchObject({ code: "BAD_OPTION", details });
+    expect((await collect(session.read())).map(({ kind }) => kind)).not.toContain("call-opened");
+    await session.close();
+  });
+
   test.each([
     [{ telemetry: {} }, "telemetry.sinks"],
     [{ telemetry: { sinks: [{}] } }, "telemetry.sinks[0]"],
