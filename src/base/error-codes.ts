@@ -468,8 +468,8 @@ export const ERROR_CODES = {
     tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
   },
   WORKSPACE_BUSY: {
-    says: "Another process is using this workspace. Nothing was changed.",
-    tryThis: "Close the other session first. The lock goes with its process, even when that is killed.",
+    says: "Another process, or another kernel in this one, is using this workspace. Nothing was changed.",
+    tryThis: "Close the sessions of the other one first. The lock goes with its process, even when that is killed.",
   },
   WORKSPACE_ROOT_REFUSED: {
     says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or contains very many files.",

@@ -257,7 +257,7 @@ describe("registered values", () => {
     for (const word of ["secret", "redacted", "password", "github", "deploy"]) {
       const register = () => redactor.register({ name: "mine", value: word });
       expect(register).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
-      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change what it opens/);
+      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change the secret to/);
       expect(() => redactor.register(word)).toThrow(/no common word/);
       // Nothing of it was registered on the way.
       expect(redactor.text(`the ${word} itself`)).toBe(`the ${word} itself`);

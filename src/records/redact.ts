@@ -45,7 +45,10 @@ export class Redactor {
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
-      throw refused("secret", `a text of ${SHORTEST} characters or more: shorter ones stand in half of everything`);
+      throw refused(
+        "secret",
+        `a text of at least ${SHORTEST} characters: a shorter one occurs in too many other words`,
+      );
     if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
       throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
     const forms = [...formsOf(value)];
@@ -184,15 +187,15 @@ function refused(option: string, wants: string): HoldfastError {
 function tooCommon(): HoldfastError {
   return refused(
     "secret",
-    "a value that is no common word: this one stands in the marks that take the place of secrets, and hiding it would hide " +
-      "every mention of the word. Change what it opens to a value that nobody guesses, or do without registering it",
+    "a value that is no common word: this one occurs in the placeholders that stand for secrets, and hiding it would hide " +
+      "every mention of the word. Change the secret to a value that nobody can guess, or do not register it",
   );
 }
 
 function tellingName(): HoldfastError {
   return refused(
     "name of a secret",
-    "a name without the value of a secret in it: the name is kept in the value's place. Say what it is for, not what it is",
+    "a name that does not contain the value of a secret: the name is kept in the value's place. Say what it is for, not what it is",
   );
 }
 
