@@ -196,7 +196,7 @@ function schemaOf<I>({ name: tool, input, inputSchema }: ToolSpec<I>): JsonObjec
 
 const JSON_SCHEMA = "JSON Schema, as plain data; a schema of zod or another library is given as `input`";
 const SELF_DESCRIBED =
-  "a schema that can describe itself in JSON Schema (zod from 4.2, arktype), or `inputSchema` beside it";
+  "a schema that can describe itself in JSON Schema (zod from 4.2, arktype, valibot's toStandardJsonSchema), or `inputSchema` beside it";
 
 function described(option: string, tool: string, wants: string, schema: () => unknown): JsonObject {
   const refused = (why: string, cause?: unknown) =>
@@ -208,7 +208,7 @@ function described(option: string, tool: string, wants: string, schema: () => un
     throw refused(inWords(cause), cause);
   }
   const checked = checkJson(found);
-  if (!checked.ok) throw refused(found === undefined ? "a schema that does not" : checked.error.detail);
+  if (!checked.ok) throw refused(found === undefined ? "a schema that cannot" : checked.error.detail);
   if (!isFields(checked.value.value)) throw refused("no object");
   return checked.value.value as JsonObject;
 }

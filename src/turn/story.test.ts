@@ -200,7 +200,7 @@ test("[CAT-10] a tool of whose arguments no model could be told is refused where
     refused("inputSchema", "ZodObject is not plain data", "given as `input`"),
   );
   expect(define({ inputSchema: [] })).toThrow(refused("inputSchema", "no object", "JSON Schema"));
-  expect(define({ input: silent })).toThrow(refused("input", "a schema that does not", "`inputSchema` beside it"));
+  expect(define({ input: silent })).toThrow(refused("input", "a schema that cannot", "`inputSchema` beside it"));
   expect(define({ input: z.object({ at: z.date() }) })).toThrow(
     refused("input", "Date cannot be represented in JSON Schema", "`inputSchema` beside it"),
   );
