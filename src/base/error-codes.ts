@@ -18,7 +18,7 @@ export const ERROR_CODES = {
     tryThis: "Store it as a blob and keep the blob's name, or raise the limit where the journal is opened.",
   },
   BAD_OPTION: {
-    says: "An option has a value that cannot work.",
+    says: "An option does not exist, or has a value that cannot work.",
     tryThis: "Correct the option named in the details.",
   },
 
@@ -265,8 +265,8 @@ export const ERROR_CODES = {
     tryThis: "Dispatch the events that the slice's own event makers return.",
   },
   SLICE_NOT_JSON: {
-    says: "A reducer returned a value that cannot be kept as JSON.",
-    tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
+    says: "A value of a slice cannot be kept as JSON: its initial value, or what a reducer or its schema returned.",
+    tryThis: "Keep plain data in slices; convert dates, maps and class instances before they come in.",
   },
   SLICE_INVALID: {
     says: "A value does not pass its slice's schema. Nothing was changed.",
@@ -298,8 +298,9 @@ export const ERROR_CODES = {
     tryThis: "Register the slices and resources named in the details, or restore only the known ones.",
   },
   SNAPSHOT_CORRUPT: {
-    says: "A snapshot is damaged or was altered. Nothing was changed.",
-    tryThis: "Use another checkpoint; this one cannot be trusted.",
+    says: "A snapshot is damaged or was altered, or `toJson()` did not write it. Nothing was changed.",
+    tryThis:
+      "Write snapshots with `state.toJson(snapshot)`, not with `JSON.stringify`. If it was written so, use another one: this one cannot be trusted.",
   },
   SNAPSHOT_TOO_NEW: {
     says: "A snapshot was written by a newer schema.",
@@ -467,8 +468,8 @@ export const ERROR_CODES = {
     tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
   },
   WORKSPACE_BUSY: {
-    says: "Another process is using this workspace. Nothing was changed.",
-    tryThis: "Close the other session first. The lock goes with its process, even when that is killed.",
+    says: "Another process, or another kernel in this one, is using this workspace. Nothing was changed.",
+    tryThis: "Close the sessions of the other one first. The lock goes with its process, even when that is killed.",
   },
   WORKSPACE_ROOT_REFUSED: {
     says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or contains very many files.",
@@ -560,8 +561,9 @@ export const ERROR_CODES = {
       "Rewind in the program that declares how to undo it, or leave these effects as they are with `--leave-effects`.",
   },
   EFFECT_BAD_KEY: {
-    says: "The name or key of an effect is not a string, or contains half a character, so the effect could not be found again.",
-    tryThis: "Use a well-formed string, such as an id or a hash.",
+    says: "The name or key of an effect is missing or not a string, or contains half a character, so the effect could not be found again.",
+    tryThis:
+      "Pass { key } with a well-formed string, such as the id of what the effect is about, or the call's own id.",
   },
   EFFECT_KEY_SECRET: {
     says: "The key of an effect contains a secret, and keys are stored.",

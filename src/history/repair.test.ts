@@ -22,6 +22,24 @@ const anonymous = (item: CallItem): CallItem => {
   return rest;
 };
 
+test.each([
+  [
+    [user(), { role: "user", content: "hi" }],
+    { at: 1, why: "no item of Holdfast's; a provider's messages are for repairMessages" },
+  ],
+  [[null], { at: 0, why: "no item of Holdfast's; a provider's messages are for repairMessages" }],
+  [[{ kind: "message" }], { at: 0, why: "no item of Holdfast's; a provider's messages are for repairMessages" }],
+  ["a text", { why: "not an array" }],
+  [undefined, { why: "not an array" }],
+])("[PAIR-34] %j is refused by its place, whoever is asked", (given, told) => {
+  const refused = expect.objectContaining({
+    code: "MESSAGES_UNREADABLE",
+    details: { format: "Holdfast's items", ...told },
+  });
+  for (const asked of [normalize, validateHistory, repairHistory, ensureCallOutputsPresent])
+    expect(() => asked(given as never)).toThrow(refused);
+});
+
 describe("calls without an id", () => {
   test("[N19] are never given the id that another call has, also when that one was given it by an earlier repair", () => {
     const bare = anonymous(call("x"));

@@ -258,7 +258,7 @@ describe("registered values", () => {
     for (const word of ["secret", "redacted", "password", "github", "deploy"]) {
       const register = () => redactor.register({ name: "mine", value: word });
       expect(register).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
-      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change what it opens/);
+      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change the secret to/);
       expect(() => redactor.register(word)).toThrow(/no common word/);
       // Nothing of it was registered on the way.
       expect(redactor.text(`the ${word} itself`)).toBe(`the ${word} itself`);
@@ -527,3 +527,12 @@ describe("records", () => {
 function mentions(text: string, secret: string): boolean {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)].some((form) => text.includes(form));
 }
+
+test("[REDACT-2] a value that is registered after a text was found clean is hidden in that text", () => {
+  const redactor = new Redactor();
+  const text = `${"nothing to see here. ".repeat(100)}swordfish-of-the-day`;
+  expect(redactor.text(text)).toBe(text);
+  expect(redactor.text(text)).toBe(text);
+  redactor.register({ name: "daily", value: "swordfish-of-the-day" });
+  expect(redactor.text(text)).toContain("[redacted:daily]");
+});

@@ -32,6 +32,8 @@ export class Redactor {
   readonly #registered = new SecretScanner({ shapes: false });
   /** What stands in the place of secrets. */
   readonly #marks = new Set(KNOWN_MARKS);
+  /** The last long text in which there was nothing to hide: a result is written down, and then handed to whoever asked. */
+  #clean = "";
 
   constructor(options: readonly Secret[] | SecretOptions = {}) {
     const { values = [], shapes = true } = Array.isArray(options)
@@ -45,7 +47,10 @@ export class Redactor {
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
-      throw refused("secret", `a text of ${SHORTEST} characters or more: shorter ones stand in half of everything`);
+      throw refused(
+        "secret",
+        `a text of at least ${SHORTEST} characters: a shorter one occurs in too many other words`,
+      );
     if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
       throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
     const forms = [...formsOf(value)];
@@ -54,6 +59,7 @@ export class Redactor {
     if ([...this.#marks].some((known) => forms.some((form) => known.includes(form)))) throw tooCommon();
     if (this.knows(mark.text) || forms.some((form) => mark.text.includes(form))) throw tellingName();
     this.#marks.add(mark.text);
+    this.#clean = "";
     for (const form of forms) {
       this.#scanner.addText(form, mark);
       this.#registered.addText(form, mark);
@@ -66,13 +72,16 @@ export class Redactor {
   }
 
   #hide(text: string, header?: CookieHeader): string {
+    if (header === undefined && text === this.#clean) return text;
     let rewriting: Rewriting | undefined;
     const hide = (found: Scan) => {
       rewriting ??= new Rewriting(found);
       rewriting.hide(found.from, found.to, found.mark);
     };
     this.#scanner.find(text, hide, header);
-    return rewriting?.end() ?? text;
+    if (rewriting !== undefined) return rewriting.end();
+    if (header === undefined && text.length >= LONG) this.#clean = text;
+    return text;
   }
 
   /** Whether a text contains a registered value. */
@@ -171,6 +180,7 @@ function suspectIn(fields: JsonObject, known: JsonObject): readonly string[] {
 }
 
 const SHORTEST = 6;
+const LONG = 1_000;
 const NO_LIST: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
 
@@ -188,15 +198,15 @@ function refused(option: string, wants: string): HoldfastError {
 function tooCommon(): HoldfastError {
   return refused(
     "secret",
-    "a value that is no common word: this one stands in the marks that take the place of secrets, and hiding it would hide " +
-      "every mention of the word. Change what it opens to a value that nobody guesses, or do without registering it",
+    "a value that is no common word: this one occurs in the placeholders that stand for secrets, and hiding it would hide " +
+      "every mention of the word. Change the secret to a value that nobody can guess, or do not register it",
   );
 }
 
 function tellingName(): HoldfastError {
   return refused(
     "name of a secret",
-    "a name without the value of a secret in it: the name is kept in the value's place. Say what it is for, not what it is",
+    "a name that does not contain the value of a secret: the name is kept in the value's place. Say what it is for, not what it is",
   );
 }
 

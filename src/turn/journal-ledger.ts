@@ -9,10 +9,11 @@ import type { Content, Parts, RootChange, RootDelta } from "../state/part.ts";
 import { beforeWriting } from "../state/unwritten.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
-import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
+import type { ClosedCall, Ledger, OpenedCall, SaidOfCall } from "../transaction/ledger.ts";
 import type { SessionFold } from "./fold.ts";
 import { introductions } from "./kernel-parts.ts";
 import { withoutMediaSecrets } from "./media-secrets.ts";
+import { withoutOutcomeSecrets } from "./outcome-secrets.ts";
 import type { DecidedFiles, SessionFiles } from "./session-files.ts";
 
 /** Where transactions and the state write: the session's journal. A call's end and what it changed are one commit. */
@@ -106,6 +107,10 @@ export class JournalLedger implements Ledger, StateLedger {
     };
     const records = Object.keys(delta).length > 0 ? [...drafts, changed] : drafts;
     if (records.length > 0) await appendReserved(this.#journal, records, { staged: fresh, checked }); // else: other references, the same values
+  }
+
+  shown<O extends SaidOfCall>(outcome: O): O {
+    return withoutOutcomeSecrets(outcome, this.#journal.redactor);
   }
 
   async late({

@@ -261,13 +261,23 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
   test("who is misunderstood is told what would work", async () => {
     const wrong = createHoldfast({ store: "sessions.db" } as never);
     await expect(wrong).rejects.toMatchObject({
-      details: { option: "store", wants: 'a store, or what sqlite("…") answers' },
+      details: { option: "store", wants: 'a store, or what sqlite("…") returns' },
     });
     const { session } = await opened();
     const turn = watch(session.run("go", { model: "claude" } as never));
     await expect(turn).rejects.toMatchObject({
-      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) answers' },
+      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) returns' },
     });
+    await session.close();
+  });
+
+  test("a call that names no tool is refused to whoever asked for it, and opens nothing", async () => {
+    const { session } = await opened();
+    const details = { option: "call.name", value: "undefined", wants: expect.stringContaining("{ name, input }") };
+    for (const call of ["read_file", undefined, { tool: "read_file", input: {} }] as never[])
+      for (const asking of [session.runTool(call), session.runTools([call]), session.begin(call)])
+        await expect(asking).rejects.toMatchObject({ code: "BAD_OPTION", details });
+    expect((await collect(session.read())).map(({ kind }) => kind)).not.toContain("call-opened");
     await session.close();
   });
 

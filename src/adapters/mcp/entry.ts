@@ -1,6 +1,6 @@
 /** `holdfast/adapters/mcp`: the tools of any MCP client as tools of a session. */
 import { HoldfastError } from "../../base/errors.ts";
-import { ANYTHING, BOOLEAN, checkOptions, type OptionRule, whole } from "../../base/options.ts";
+import { ANYTHING, badOption, BOOLEAN, checkOptions, having, type OptionRule, whole } from "../../base/options.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import type { Session, Tool } from "../../index.ts";
 import { wrapTool } from "./tool.ts";
@@ -43,6 +43,8 @@ export interface McpTools {
 
 /** Lists the tools of a connected client and wraps them for a session. */
 export async function mcpTools(client: McpClient, options: McpOptions = {}): Promise<McpTools> {
+  // Handed a transport, or a client of another make, the first question would fail in words of nobody's.
+  if (!CLIENT.fits(client)) throw badOption("client", client, CLIENT.wants);
   checkOptions(options, RULES);
   const server = new Server(client, options);
   await server.refresh();
@@ -52,6 +54,10 @@ export async function mcpTools(client: McpClient, options: McpOptions = {}): Pro
 const PREFIX: OptionRule = {
   wants: "letters, digits, _, . or -, beginning with a letter or _",
   fits: (value) => typeof value === "string" && /^([A-Za-z_][\w.-]{0,63})?$/.test(value),
+};
+const CLIENT: OptionRule = {
+  ...having("listTools", "callTool"),
+  wants: "a connected `Client` of the MCP SDK, with listTools and callTool",
 };
 const RULES = { prefix: PREFIX, access: ANYTHING, trustAnnotations: BOOLEAN, timeoutMs: whole(1) };
 const TIMEOUT = 60_000;

@@ -63,6 +63,14 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect((await mcpTools(hostile.client)).tools.map(({ name }) => name)).toEqual(["__proto___2", "constructor"]);
   });
 
+  test("[MCP-14] what is no client is refused by what it lacks", async () => {
+    for (const given of [{}, undefined, "a command", { connect() {} }])
+      await expect(mcpTools(given as never)).rejects.toMatchObject({
+        code: "BAD_OPTION",
+        details: { option: "client", wants: expect.stringContaining("listTools") },
+      });
+  });
+
   test("[MCP-2] what a server says of its own tool opens nothing, unless it is trusted", async () => {
     const { client } = await connect(echo, write, {
       ...write,
