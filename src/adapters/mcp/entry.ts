@@ -3,8 +3,9 @@ import { HoldfastError } from "../../base/errors.ts";
 import { ANYTHING, BOOLEAN, checkOptions, type OptionRule, whole } from "../../base/options.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import type { Session, Tool } from "../../index.ts";
+import { onToolsChanged } from "./listening.ts";
 import { wrapTool } from "./tool.ts";
-import { type McpClient, type McpTool, TOOLS_CHANGED } from "./vendor.ts";
+import type { McpClient, McpTool } from "./vendor.ts";
 
 export { type McpTransport, type ServedCall, type ServeOptions, serveTools, type ToolServer } from "../tool-server.ts";
 export type { McpClient, McpTool } from "./vendor.ts";
@@ -168,23 +169,15 @@ class Server implements McpTools {
     return trustAnnotations && readOnlyHint === true && destructiveHint !== true ? "read" : "external";
   }
 
-  /** Whoever listened before goes on hearing everything. */
   #listen(): void {
     if (this.#followers.size > 0) return;
-    const client = this.#client;
-    const before = client.fallbackNotificationHandler;
-    const ours = async (notification: { readonly method?: string }) => {
-      if (notification.method === TOOLS_CHANGED && this.#followers.size > 0)
-        await this.refresh().catch((error) => {
-          for (const failed of this.#followers.values()) failed(error);
-        });
-      await before?.(notification as never);
-    };
-    client.fallbackNotificationHandler = ours;
-    this.#unlisten = () => {
-      // Whoever listens through ours by now goes on doing so.
-      if (client.fallbackNotificationHandler === ours) client.fallbackNotificationHandler = before;
-    };
+    this.#unlisten = onToolsChanged(this.#client, async () => {
+      try {
+        await this.refresh();
+      } catch (error) {
+        for (const failed of this.#followers.values()) failed(error);
+      }
+    });
   }
 
   /** A client may live longer than any session: with the last that follows, what listens to it goes, too. */
