@@ -232,11 +232,13 @@ export const ERROR_CODES = {
   },
   FORK_LEFT_BEHIND: {
     says: "A fork failed, and the part that had been made could not be removed.",
-    tryThis: "Look at both causes; then fork again under the same name, or delete the fork (`holdfast delete`).",
+    tryThis:
+      "Look at both causes. If the details name a folder, remove it and fork again. If they name a session, fork again under the same name, or delete it (`holdfast delete`).",
   },
   FORK_POINT_UNKNOWN: {
-    says: "The session has no such record to fork after.",
-    tryThis: "Choose a sequence number between the oldest and the newest record that is kept.",
+    says: "The session cannot be forked after this record: there is no such record, or it lies inside the commit of a call.",
+    tryThis:
+      "Choose a sequence number between the oldest and the newest record that is kept; inside a commit, take `next` from the details.",
   },
   LEASE_LOST: {
     says: "Another writer has taken this session over. Nothing was written.",
@@ -318,8 +320,9 @@ export const ERROR_CODES = {
     tryThis: "Register it where the state is created, or pass a default.",
   },
   CHECKPOINT_UNKNOWN: {
-    says: "There is no checkpoint for this call.",
-    tryThis: "List the calls with `holdfast show SESSION`. Only the newest checkpoints are kept.",
+    says: "There is no checkpoint for this call, or something that it needs is gone.",
+    tryThis:
+      "List the calls with `holdfast show SESSION`, and choose another one. Only the newest checkpoints are kept.",
   },
 
   CHECKPOINT_REWOUND: {
@@ -467,8 +470,8 @@ export const ERROR_CODES = {
     tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
   },
   WORKSPACE_BUSY: {
-    says: "Another process is using this workspace. Nothing was changed.",
-    tryThis: "Close the other session first. The lock goes with its process, even when that is killed.",
+    says: "This workspace is in use, by another process or by another Holdfast in this one. Nothing was changed.",
+    tryThis: "Close the session that uses it first. The lock goes with its process, even when that is killed.",
   },
   WORKSPACE_ROOT_REFUSED: {
     says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or contains very many files.",
@@ -480,9 +483,9 @@ export const ERROR_CODES = {
       "Look at the details. The folder must exist, and `.holdfast` in it must be a folder that this process may write.",
   },
   WORKSPACE_FOREIGN: {
-    says: "This workspace belongs to another session or another store.",
+    says: "This folder is not the workspace of this session and store: it belongs to others, or to nobody yet.",
     tryThis:
-      "Use the session and store that this workspace belongs to, or fork the session into a workspace of its own.",
+      "Name the folder that the session works in, use the session and store that this folder belongs to, or fork the session into a workspace of its own.",
   },
   WORKSPACE_NEEDED: {
     says: "The session works on files in a folder, and you did not say which. Nothing was changed.",
@@ -621,7 +624,8 @@ export const ERROR_CODES = {
   // models
   REQUEST_MALFORMED: {
     says: "The request breaks what its provider demands. Nothing was sent.",
-    tryThis: "Repair the history with `normalize(items, { profile, tools })`; every fault is in this error's cause.",
+    tryThis:
+      "Repair the history with `normalize(items, { profile, tools })`; every fault is in this error's cause. A request without items needs one.",
   },
   MODEL_FAILED: {
     says: "The model did not answer.",
@@ -656,8 +660,9 @@ export const ERROR_CODES = {
 
   // other people's sessions
   TRANSCRIPT_UNREADABLE: {
-    says: "A file cannot be read.",
-    tryThis: "Check that it exists, that it is a file and not a pipe or a device, and that you may read it.",
+    says: "A file or folder cannot be read.",
+    tryThis:
+      "Check that it exists, that you may read it, that it is not a pipe or a device, and, if it is compressed, that it is complete.",
   },
   TRANSCRIPT_UNKNOWN: {
     says: "The file is not a session in any known format.",

@@ -1,0 +1,117 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { scripted } from "../../src/adapters/scripted/entry.ts";
+import { HoldfastError, realHost } from "../../src/index.ts";
+import { steps, writes } from "../support/calls.ts";
+import { desk } from "../support/cli.ts";
+import { opened } from "../support/durable.ts";
+import { collect, MemoryDisk } from "../support/stores.ts";
+import { freshRoot, inWorkspace, refusingDisk, work } from "../support/workspaces.ts";
+
+// A code that is told in several cases said of all of them what holds of the first, and sent some users to places where
+// nothing was to be found.
+describe("[ID-20] an error says what is so, and what helps, in every case in which it is told", () => {
+  const at = desk();
+  const told = async (failing: Promise<unknown>): Promise<HoldfastError> => {
+    const error = await failing.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (!HoldfastError.is(error)) throw new Error(`no error of ours: ${String(error)}`);
+    return error;
+  };
+
+  test("a folder that is nobody's is not said to be somebody else's, and the right one is to be named", async () => {
+    const place = freshRoot();
+    const { holdfast, session } = await inWorkspace({}, place);
+    await session.close();
+    await holdfast.close();
+    const error = await told(inWorkspace({}, { ...place, root: freshRoot().root }));
+    expect(error.code).toBe("WORKSPACE_FOREIGN");
+    expect(error.message).toContain("or to nobody yet");
+    expect(error.tryThis).toContain("Name the folder that the session works in");
+  });
+
+  test("a folder that this process itself uses is not said to be another process's", async () => {
+    const place = freshRoot();
+    const { holdfast, session } = await inWorkspace({}, place);
+    const error = await told(inWorkspace({}, { ...place, store: `${place.store}2` }));
+    expect(error.code).toBe("WORKSPACE_BUSY");
+    expect(error.message).toContain("or by another Holdfast in this one");
+    await session.close();
+    await holdfast.close();
+    const next = await inWorkspace({}, { ...place, store: `${place.store}2` });
+    await next.session.close();
+    await next.holdfast.close();
+  });
+
+  test("what a fork left behind is named as a folder where it is one, and can be made again when that is gone", async () => {
+    const place = freshRoot();
+    const state = { broken: false };
+    const removeTree = (path: string) => {
+      if (state.broken && path.endsWith("-fork")) throw Object.assign(new Error("EBUSY"), { code: "EBUSY" });
+      realHost.removeTree(path);
+    };
+    const port = { ...refusingDisk((text) => state.broken && text === "1"), removeTree };
+    const { root, session, run } = await work({ workspace: { root: place.root, port } }, place);
+    const { callId: after } = await run(({ files }) => files.writeText("f", "1"));
+    await run(({ files }) => files.writeText("f", "2"));
+    const forking = () => session.fork({ after, as: "f", workspace: `${root}-fork` });
+    state.broken = true;
+    const error = await told(forking());
+    state.broken = false;
+    expect(error.code).toBe("FORK_LEFT_BEHIND");
+    expect(error.tryThis).toContain("If the details name a folder, remove it");
+    expect((await told(forking())).code).toBe("FILE_EXISTS");
+    rmSync(`${root}-fork`, { recursive: true });
+    await (await forking()).close();
+  });
+
+  test("a record inside a call's commit is not said to be missing, and the next that will do is named", async () => {
+    const inner = writes("inner", () => {});
+    const outer = writes("outer", async (_, call) => void (await call.run({ name: "inner", input: {} })));
+    const { session, holdfast } = await opened(new MemoryDisk(), { tools: [inner, outer] });
+    await session.runTool({ name: "outer", input: {} });
+    const records = await collect(session.read());
+    const closed = records.find(({ kind }) => kind === "call-closed");
+    const error = await told(holdfast.fork("s", { as: "f", after: closed?.seq as number }));
+    expect(error.code).toBe("FORK_POINT_UNKNOWN");
+    expect(error.message).toContain("inside the commit of a call");
+    expect(error.tryThis).toContain("`next`");
+    await (await holdfast.fork("s", { as: "f", after: error.details["next"] as number })).close();
+    await session.close();
+  });
+
+  test("a point whose state needs what was dropped is not said to lack a checkpoint alone", async () => {
+    const late = "a-canary-nobody-knew-of";
+    const note = writes<string>("note", (text, call) => call.dispatch(steps.added(text)));
+    const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note], slices: [steps] });
+    const calls = [];
+    for (const input of ["a", late, "c"]) calls.push((await session.runTool({ name: "note", input })).callId);
+    await session.close();
+    holdfast.registerSecret(late);
+    await holdfast.dropSecrets("s");
+    const again = await holdfast.open("s");
+    const error = await told(again.fork({ after: calls[1] as string, as: "f" }));
+    expect(error.code).toBe("CHECKPOINT_UNKNOWN");
+    expect(error.message).toContain("or something that it needs is gone");
+    await again.close();
+  });
+
+  test("a request without items is not to be repaired, but to be given one", async () => {
+    const asking = async () => {
+      for await (const _ of scripted([{ text: "ok" }]).ask({ items: [] }, { signal: new AbortController().signal }));
+    };
+    const error = await told(asking());
+    expect(error.code).toBe("REQUEST_MALFORMED");
+    expect(error.tryThis).toContain("A request without items needs one.");
+  });
+
+  test("a compressed session that was cut off is not only to be looked for", async () => {
+    writeFileSync(join(at.folder, "cut.jsonl.gz"), gzipSync('{"type":"user"}\n'.repeat(99)).subarray(0, 30));
+    const { code, err } = await at.run("doctor", "cut.jsonl.gz");
+    expect([code, err]).toEqual([3, expect.stringMatching(/TRANSCRIPT_UNREADABLE: .*\ntry: .*compressed/)]);
+  });
+});
