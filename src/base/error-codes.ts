@@ -96,12 +96,12 @@ export const ERROR_CODES = {
   },
   STORE_BAD_MODE: {
     says: "The store names a durability class that this version does not know.",
-    tryThis: "Upgrade holdfast, or repair the file with `holdfast verify --salvage`.",
+    tryThis: "Upgrade holdfast, or save the records with `holdfast verify --salvage OUT`.",
   },
   STORE_DAMAGED: {
     says: "The store file is damaged.",
     tryThis:
-      "Run `holdfast verify --salvage` to save every record that can be proven; keep the damaged file until you have.",
+      "Run `holdfast verify --salvage OUT` to save every record that can be proven; keep the damaged file until you have.",
   },
   STORE_NOT_DURABLE: {
     says: "The store could not be switched to the durability class that you asked for.",
@@ -203,7 +203,7 @@ export const ERROR_CODES = {
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis:
-      "Run `holdfast verify --salvage` to save every record that can be proven. `holdfast delete --damaged` then gives up a session that cannot be read at all.",
+      "Run `holdfast verify --salvage OUT` to save every record that can be proven. `holdfast delete SESSION --damaged --yes` then gives up a session that cannot be read at all.",
   },
   SESSION_SOUND: {
     says: "The session is not damaged, or it can be repaired from what was kept beside it. It was not given up.",
@@ -224,7 +224,7 @@ export const ERROR_CODES = {
   },
   FORK_INCOMPLETE: {
     says: "Some of the records that this session inherits are missing.",
-    tryThis: "Restore the session it was forked from, or run `holdfast verify --salvage`.",
+    tryThis: "Restore the session it was forked from, or save what can be proven with `holdfast verify --salvage OUT`.",
   },
   FORK_UNFINISHED: {
     says: "The process that made this fork ended before the fork's mode and files were in place.",

@@ -1,8 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { scripted } from "../../src/adapters/scripted/entry.ts";
+import { ERROR_CODES } from "../../src/base/error-codes.ts";
+import { type CommandBody, parseOptions } from "../../src/cli/command.ts";
+import { COMMANDS } from "../../src/cli/table.ts";
 import { HoldfastError, realHost } from "../../src/index.ts";
 import { steps, writes } from "../support/calls.ts";
 import { desk } from "../support/cli.ts";
@@ -113,5 +117,20 @@ describe("[ID-20] an error says what is so, and what helps, in every case in whi
     writeFileSync(join(at.folder, "cut.jsonl.gz"), gzipSync('{"type":"user"}\n'.repeat(99)).subarray(0, 30));
     const { code, err } = await at.run("doctor", "cut.jsonl.gz");
     expect([code, err]).toEqual([3, expect.stringMatching(/TRANSCRIPT_UNREADABLE: .*\ntry: .*compressed/)]);
+  });
+
+  test("a command that a remedy names is one that is accepted as it stands there", async () => {
+    const refused: string[] = [];
+    for (const [code, { tryThis }] of Object.entries(ERROR_CODES))
+      for (const [, name = "", rest = ""] of tryThis.matchAll(/`holdfast (\w+)([^`]*)`/g)) {
+        const body = await COMMANDS.find((one) => one.name === name)?.load();
+        const args = rest.split(" ").filter((word) => word !== "");
+        try {
+          parseArgs({ args, options: parseOptions(body as CommandBody), allowPositionals: true });
+        } catch (error) {
+          refused.push(`${code}: ${name}${rest}: ${String(error)}`);
+        }
+      }
+    expect(refused).toEqual([]);
   });
 });
