@@ -15,7 +15,8 @@ export const ERROR_CODES = {
   },
   VALUE_TOO_LARGE: {
     says: "A value is larger than the limit.",
-    tryThis: "Store it as a blob and keep the blob's name, or raise the limit where the journal is opened.",
+    tryThis:
+      "Store it as a blob and keep the blob's name. Records of a journal that is opened with `openJournal` may have other limits.",
   },
   BAD_OPTION: {
     says: "An option has a value that cannot work.",
@@ -507,7 +508,7 @@ export const ERROR_CODES = {
   },
   FILE_TOO_LARGE: {
     says: "The file is larger than the limit. Nothing was written.",
-    tryThis: "Split it, or keep it outside the workspace.",
+    tryThis: "Split it, or keep it outside the workspace. One that is there can be read in parts with `readStream`.",
   },
 
   // calls

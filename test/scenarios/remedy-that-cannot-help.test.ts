@@ -7,7 +7,7 @@ import { scripted } from "../../src/adapters/scripted/entry.ts";
 import { ERROR_CODES } from "../../src/base/error-codes.ts";
 import { type CommandBody, parseOptions } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/table.ts";
-import { HoldfastError, realHost } from "../../src/index.ts";
+import { HoldfastError, realHost, toolResult } from "../../src/index.ts";
 import { steps, writes } from "../support/calls.ts";
 import { desk } from "../support/cli.ts";
 import { opened } from "../support/durable.ts";
@@ -117,6 +117,27 @@ describe("[ID-20] an error says what is so, and what helps, in every case in whi
     writeFileSync(join(at.folder, "cut.jsonl.gz"), gzipSync('{"type":"user"}\n'.repeat(99)).subarray(0, 30));
     const { code, err } = await at.run("doctor", "cut.jsonl.gz");
     expect([code, err]).toEqual([3, expect.stringMatching(/TRANSCRIPT_UNREADABLE: .*\ntry: .*compressed/)]);
+  });
+
+  test("a result that is too large is not to be let in by an option that no kernel has", () => {
+    const data = { type: "file", mediaType: "application/pdf", bytes: new Uint8Array(33 * 1024 * 1024) } as const;
+    const making = () => toolResult([data]);
+    expect(making).toThrow(expect.objectContaining({ code: "VALUE_TOO_LARGE" }));
+    expect(ERROR_CODES.VALUE_TOO_LARGE.tryThis).toContain("opened with `openJournal`");
+  });
+
+  test("a file that is too large to be read at once can be read in parts, and the remedy says so", async () => {
+    const place = freshRoot();
+    writeFileSync(join(place.root, "log"), "0123456789");
+    const { holdfast, session } = await inWorkspace({ workspace: { root: place.root, limits: { file: 4 } } }, place);
+    const error = await told(session.files.read("log"));
+    expect(error.code).toBe("FILE_TOO_LARGE");
+    expect(error.tryThis).toContain("`readStream`");
+    const parts = [];
+    for await (const part of session.files.readStream("log")) parts.push(part);
+    expect(Buffer.concat(parts).toString()).toBe("0123456789");
+    await session.close();
+    await holdfast.close();
   });
 
   test("a command that a remedy names is one that is accepted as it stands there", async () => {
