@@ -3,6 +3,19 @@ import { type McpClient, TOOLS_CHANGED } from "./vendor.ts";
 type Listener = () => Promise<void>;
 type Handler = NonNullable<McpClient["fallbackNotificationHandler"]>;
 
+/** One after the other, and all of them: who throws keeps nobody else from their turn, and is told when all have had it. */
+export async function each<T>(all: Iterable<T>, turn: (one: T) => unknown): Promise<void> {
+  const thrown: unknown[] = [];
+  for (const one of all)
+    try {
+      await turn(one);
+    } catch (error) {
+      thrown.push(error);
+    }
+  if (thrown.length > 1) throw new AggregateError(thrown, thrown.map(String).join("; "));
+  if (thrown.length === 1) throw thrown[0];
+}
+
 const known = new WeakMap<McpClient, Listeners>();
 
 /** Calls `listener` whenever the client's server says that its tools changed, until the returned function is called. */
@@ -39,9 +52,8 @@ class Listeners {
     const before = client.fallbackNotificationHandler;
     const ours = async (notification: { readonly method?: string }) => {
       // An earlier one of ours, which somebody has put their own over, only hands on.
-      if (notification.method === TOOLS_CHANGED && this.#handler === ours)
-        for (const listener of this.#all) await listener();
-      await before?.(notification as never);
+      const listeners = notification.method === TOOLS_CHANGED && this.#handler === ours ? this.#all : [];
+      await each([...listeners, async () => before?.(notification as never)], (hear) => hear());
     };
     this.#handler = ours;
     client.fallbackNotificationHandler = ours;

@@ -328,6 +328,32 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(client.fallbackNotificationHandler).toBe(theirs);
   });
 
+  test("[MCP-7] who fails at being told of a failure keeps no other from the new tools, nor from hearing of them", async () => {
+    const { client, serve } = await connect(echo);
+    const heard: string[] = [];
+    client.fallbackNotificationHandler = async ({ method }: { method: string }) => void heard.push(method);
+    const server = await mcpTools(client);
+    const [{ session: one }, { session: two }] = [await opened(), await opened(undefined, { tools: [] })];
+    const told: unknown[] = [];
+    const fails = (error: unknown) => {
+      told.push(error);
+      throw new Error("the log is full");
+    };
+    await server.follow(one, fails);
+    await server.follow(two, fails);
+    await serve([write, { ...echo, name: "step" }]); // a name that the first session has from somebody else
+    await expect.poll(() => two.catalog.snapshot().activeNames, SOON).toContain("step");
+    await expect.poll(() => heard, SOON).toEqual(["notifications/tools/list_changed"]);
+    expect(told).toMatchObject([{ code: "TOOL_NAME_TAKEN" }]);
+    const lost = new Error("the line is broken");
+    vi.spyOn(client, "listTools").mockRejectedValue(lost);
+    await expect(
+      client.fallbackNotificationHandler?.({ method: "notifications/tools/list_changed" } as never),
+    ).rejects.toThrow("the log is full");
+    expect(told.slice(1)).toEqual([lost, lost]);
+    expect(heard.length).toBe(2);
+  });
+
   test("[MCP-7] whoever listened to the client before goes on hearing everything", async () => {
     const { client, serve } = await connect(echo);
     const heard: string[] = [];
