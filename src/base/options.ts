@@ -66,6 +66,12 @@ function checkApart(option: string, values: readonly Readonly<Record<string, unk
   }
 }
 
+/** What was given, over the defaults. What is undefined is not given: it takes no default away. */
+export function overDefaults<T extends object>(defaults: T, ...given: readonly (Partial<T> | undefined)[]): T {
+  const set = given.flatMap((one) => Object.entries(one ?? {}).filter(([, value]) => value !== undefined));
+  return { ...defaults, ...Object.fromEntries(set) };
+}
+
 export function badOption(option: string, value: unknown, wants: string): HoldfastError {
   const shown = typeof value === "object" && value !== null ? "an object" : String(value).slice(0, 80);
   return new HoldfastError("BAD_OPTION", { option, value: shown, wants });
