@@ -388,8 +388,9 @@ export const ERROR_CODES = {
     tryThis: "Check that the shell exists and that the system allows more processes; the cause says what it refused.",
   },
   EXEC_NO_DRIVER: {
-    says: "The driver that you asked for does not work here.",
-    tryThis: 'Leave `exec.driver` at "auto", or ask for "portable". The details say what the system refused.',
+    says: "The driver that is to protect commands does not work here, or no longer.",
+    tryThis:
+      'Set `exec.driver` to "portable", or to "auto" to have the one that works. The details say what the system refused.',
   },
   EXEC_LAYER_LOST: {
     says: "The process that holds the commands' write layer was killed from outside, so what they did is unknown. Nothing of it was kept.",

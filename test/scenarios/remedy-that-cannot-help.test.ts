@@ -2,11 +2,14 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { scripted } from "../../src/adapters/scripted/entry.ts";
 import { ERROR_CODES } from "../../src/base/error-codes.ts";
 import { type CommandBody, parseOptions } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/table.ts";
+import { Drivers } from "../../src/exec/choose.ts";
+import type { Enclosure } from "../../src/exec/driver.ts";
+import { overlayDriver } from "../../src/exec/overlay.ts";
 import { HoldfastError, realHost, toolResult } from "../../src/index.ts";
 import { steps, writes } from "../support/calls.ts";
 import { desk } from "../support/cli.ts";
@@ -138,6 +141,19 @@ describe("[ID-20] an error says what is so, and what helps, in every case in whi
     expect(Buffer.concat(parts).toString()).toBe("0123456789");
     await session.close();
     await holdfast.close();
+  });
+
+  test("a driver that nobody asked for is not said to be asked for, nor to be left where it is", async () => {
+    const enclosure = { driver: "overlay" } as unknown as Enclosure;
+    const opening = vi.spyOn(overlayDriver, "open").mockResolvedValueOnce(enclosure);
+    const drivers = new Drivers("auto");
+    await drivers.open({} as never, "first");
+    opening.mockRejectedValueOnce(new Error("no more mounts"));
+    const error = await told(drivers.open({} as never, "second"));
+    opening.mockRestore();
+    expect([error.code, error.details["refused"]]).toEqual(["EXEC_NO_DRIVER", "no more mounts"]);
+    expect(error.message).not.toContain("asked for");
+    expect(error.tryThis).toContain('Set `exec.driver` to "portable"');
   });
 
   test("a command that a remedy names is one that is accepted as it stands there", async () => {
