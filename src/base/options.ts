@@ -73,6 +73,12 @@ function noOption(option: string, name: string, known: readonly string[]): Holdf
   return new HoldfastError("BAD_OPTION", { option, ...hint, known: known.join(", ") });
 }
 
+/** What was given, over the defaults. What is undefined is not given: it takes no default away. */
+export function overDefaults<T extends object>(defaults: T, ...given: readonly (Partial<T> | undefined)[]): T {
+  const set = given.flatMap((one) => Object.entries(one ?? {}).filter(([, value]) => value !== undefined));
+  return { ...defaults, ...Object.fromEntries(set) };
+}
+
 export function badOption(option: string, value: unknown, wants: string): HoldfastError {
   const object = Array.isArray(value) ? "a list" : "an object";
   const shown = typeof value === "object" && value !== null ? object : String(value).slice(0, 80);

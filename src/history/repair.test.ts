@@ -355,6 +355,16 @@ describe("the index", () => {
     expect(history[3]).not.toEqual(repairHistory(log).history[3]);
   });
 
+  test("[PAIR-33] a call that a host lists twice, once with an output, leaves the same notes each time", () => {
+    const index = new HistoryIndex();
+    const twice = call("c1", { name: "gone" });
+    const log: Item[] = [user(), twice, user(), twice, output("c1", { name: "gone" })];
+    const repaired = () => repairHistory(log, { index, tools: new Set(["read_file"]) }).history;
+    const before = repaired();
+    expect(before.filter((item) => !log.includes(item))).toHaveLength(2);
+    expect(repaired().every((item, at) => item === before[at])).toBe(true);
+  });
+
   test("[PAIR-20] other tools on offer are a new question", () => {
     const index = new HistoryIndex();
     const log = [user(), call("c1"), output("c1")];

@@ -14,7 +14,14 @@ import { RunBudget } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { summariseWith } from "./summarise-with.ts";
 import { repairMessages } from "../history/messages.ts";
-import { normalize } from "../history/normalize.ts";
+import { ensureCallOutputsPresent, normalize, removeOrphanOutputs } from "../history/normalize.ts";
+import { repairHistory } from "../history/repair.ts";
+import { loadSession, recoverFromCrash } from "../history/session.ts";
+import { trimOldHistory } from "../history/trim.ts";
+
+/** A session that a crash cut off, and the wish to look at it as it is. */
+const CUT_OFF = '[{"kind":"call","callKind":"function","callId":"c1","name":"ls"}]';
+const AS_IT_IS = contextConfig({ auto_recover_from_crash: false });
 
 describe("bounds of a turn that cannot work", () => {
   test("[LOOP-7] are refused by their names", async () => {
@@ -374,6 +381,13 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     ["normalize", () => normalize([], { mode: "strickt" } as never), "mode"],
     ["normalize", () => normalize([], { format: "anthropic" } as never), "format"],
     ["normalize", () => normalize([], { profile: "claude" } as never), "profile"],
+    ["repairHistory", () => repairHistory([], { onyl: ["orphan-output"] } as never), "onyl"],
+    ["repairHistory", () => repairHistory([], { only: ["orphan-outputs"] } as never), "only[0]"],
+    ["ensureCallOutputsPresent", () => ensureCallOutputsPresent([], { inflight: new Map() } as never), "inflight"],
+    ["removeOrphanOutputs", () => removeOrphanOutputs([], { tools: ["grep"] } as never), "tools"],
+    ["recoverFromCrash", () => recoverFromCrash([], { mode: "strict" } as never), "mode"],
+    ["trimOldHistory", () => trimOldHistory([], 1, { profil: "anthropic" } as never), "profil"],
+    ["loadSession", () => loadSession(CUT_OFF, { config: AS_IT_IS, warm: () => {} } as never), "warm"],
   ])("[ID-17] an option of %s is refused by its name", (_, make, option) => {
     expect(make).toThrow(expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) }));
   });
