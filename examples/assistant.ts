@@ -4,10 +4,12 @@ import { createHoldfast, defineTool } from "holdfast";
 import { quickjs } from "holdfast/adapters/quickjs";
 import { scripted } from "holdfast/adapters/scripted";
 import { memoryStore } from "holdfast/stores/memory";
+import { z } from "zod";
 
 const TRAINS: Readonly<Record<string, string>> = { Bern: "09:12", Basel: "09:47" };
-const lookUp = defineTool<{ readonly to: string }>({
+const lookUp = defineTool({
   name: "look_up_train",
+  input: z.object({ to: z.string() }),
   access: "read",
   run: ({ to }, call) => TRAINS[to] ?? call.fail("no-train", `No train goes to ${to}.`),
 });

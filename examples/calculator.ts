@@ -3,13 +3,15 @@ import assert from "node:assert/strict";
 import { createHoldfast, defineSlice, defineTool, type Json } from "holdfast";
 import { quickjs } from "holdfast/adapters/quickjs";
 import { memoryStore } from "holdfast/stores/memory";
+import { z } from "zod";
 
 const tape = defineSlice("tape", {
   initial: [] as readonly number[],
   on: { printed: (now: readonly number[], value: number) => [...now, value] },
 });
-const print = defineTool<{ readonly value: number }>({
+const print = defineTool({
   name: "print",
+  input: z.object({ value: z.number() }),
   access: "write",
   run({ value }, call) {
     call.dispatch(tape.printed(value));

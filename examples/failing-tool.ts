@@ -2,14 +2,16 @@
 import assert from "node:assert/strict";
 import { createHoldfast, defineSlice, defineTool } from "holdfast";
 import { memoryStore } from "holdfast/stores/memory";
+import { z } from "zod";
 
 const steps = defineSlice("steps", {
   initial: [] as readonly string[],
   on: { added: (now: readonly string[], step: string) => [...now, step] },
 });
 
-const editFile = defineTool<{ path: string; find: string; replace: string }>({
+const editFile = defineTool({
   name: "edit_file",
+  input: z.object({ path: z.string(), find: z.string(), replace: z.string() }),
   access: "write",
   async run({ path, find, replace }, call) {
     call.dispatch(steps.added(`edited ${path}`));

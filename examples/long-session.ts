@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { createHoldfast, defineTool, type ModelRequest } from "holdfast";
 import { scripted } from "holdfast/adapters/scripted";
 import { memoryStore } from "holdfast/stores/memory";
+import { z } from "zod";
 
 const file = (path: string) =>
   Array.from({ length: 150 }, (_, at) => `${path} line ${at}: something to know`).join("\n");
-const readFile = defineTool<{ readonly path: string }>({
+const readFile = defineTool({
   name: "read_file",
+  input: z.object({ path: z.string() }),
   access: "read",
   run: ({ path }) => file(path),
 });

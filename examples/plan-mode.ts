@@ -3,17 +3,20 @@ import assert from "node:assert/strict";
 import { createHoldfast, definePrompt, defineTool, type RunEvent, shellReadOnly } from "holdfast";
 import { scripted } from "holdfast/adapters/scripted";
 import { memoryStore } from "holdfast/stores/memory";
+import { z } from "zod";
 
-const editFile = defineTool<{ path: string; text: string }>({
+const editFile = defineTool({
   name: "edit_file",
+  input: z.object({ path: z.string(), text: z.string() }),
   access: "write",
   async run({ path, text }, call) {
     await call.files.writeText(path, text);
     return `wrote ${path}`;
   },
 });
-const shell = defineTool<{ command: string }>({
+const shell = defineTool({
   name: "shell",
+  input: z.object({ command: z.string() }),
   access: "execute",
   readOnly: shellReadOnly(), // in plan mode only what it can prove to be reading
   run: ({ command }) => `(the output of ${command})`,

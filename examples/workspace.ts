@@ -5,14 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHoldfast, defineTool } from "holdfast";
 import { sqlite } from "holdfast/stores/sqlite";
+import { z } from "zod";
 
 const root = mkdtempSync(join(tmpdir(), "holdfast-example-"));
 const text = (path: string) => readFileSync(join(root, path), "utf8");
 writeFileSync(join(root, "app.ts"), "const foo = 1;\n");
 writeFileSync(join(root, "notes.md"), "by hand\n");
 
-const rename = defineTool<{ readonly from: string; readonly to: string; readonly fail?: boolean }>({
+const rename = defineTool({
   name: "rename",
+  input: z.object({ from: z.string(), to: z.string(), fail: z.boolean().optional() }),
   access: "write",
   async run({ from, to, fail }, call) {
     await call.files.edit("app.ts", { find: from, replace: to, all: true });

@@ -25,6 +25,7 @@ import {
   type SdkError,
   sentIn,
   type SentShape,
+  wholeSchema,
   wordOf,
 } from "holdfast/adapters/kit";
 
@@ -60,7 +61,9 @@ export function gemini(options: GeminiOptions): Model {
 function bodyOf(request: ModelRequest): object {
   const { tools = [], toolChoice, maxOutputTokens, temperature, reasoning } = request;
   const { messages, instructions } = writeMessages(request.items, PROFILES.gemini);
-  const declared = tools.map(({ name, description, input }) => ({ name, description, parametersJsonSchema: input }));
+  const declared = tools.map(({ name, description, input }) => {
+    return { name, description, parametersJsonSchema: wholeSchema(input) };
+  });
   const offered = declared.length === 0 ? {} : { tools: [{ functionDeclarations: declared }] };
   mustBeSendable({ messages, ...offered }, PROFILES.gemini);
   return {

@@ -1,5 +1,6 @@
 import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
+import { objectSchema } from "../base/object-schema.ts";
 import type { ToolOffer } from "../contracts/model.ts";
 
 /**
@@ -18,9 +19,20 @@ export function writtenOnce(write: (tool: ToolOffer) => object): (tools: readonl
 }
 
 /**
- * A schema with what it leaves unsaid: OpenAI refuses the whole request for one tool whose schema has no `type`, or no
- * `properties` because there are none.
+ * A tool's schema in the form that every provider takes: one object, with `type` and `properties`. Providers refuse the
+ * whole request for one tool whose schema leaves these out, or is a union.
  */
-export function wholeSchema(schema: JsonObject): JsonObject {
-  return "type" in schema && "properties" in schema ? schema : { type: "object", properties: {}, ...schema };
+export function wholeSchema(schema: JsonObject): WholeSchema {
+  const object = objectSchema(schema);
+  return isWhole(object) ? object : { ...EMPTY, ...object, ...TYPED };
+}
+
+/** A schema of an object that says so. */
+export type WholeSchema = JsonObject & { readonly type: "object" };
+
+const TYPED = { type: "object" } as const;
+const EMPTY = { ...TYPED, properties: {} };
+
+function isWhole(schema: JsonObject): schema is WholeSchema {
+  return schema["type"] === "object" && Object.hasOwn(schema, "properties");
 }

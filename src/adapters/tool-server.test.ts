@@ -35,6 +35,17 @@ async function host(options: ServeOptions = {}, tools: readonly Tool[] = [show, 
   return { server, says, heard, session };
 }
 
+test("[MCP-15] what is no session, and an option that would not be heard, are refused before anybody is served", async () => {
+  const { session } = await opened(undefined, { tools: [show] });
+  const refused = (option: string) =>
+    expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) });
+  expect(() => serveTools({} as never)).toThrow(refused("session"));
+  expect(() => serveTools(undefined as never)).toThrow(refused("session"));
+  expect(() => serveTools(session, { tool: () => false } as never)).toThrow(refused("tool"));
+  expect(() => serveTools(session, { tools: ["show"] } as never)).toThrow(refused("tools"));
+  await session.close();
+});
+
 test("[CLAUDE-1] whatever a host sends, it is answered by the protocol: a version it knows, a ping, a typed refusal", async () => {
   const { says, heard, server } = await host({ meta: { ours: true } });
   expect(await says({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18" } })).toMatchObject({

@@ -1,5 +1,16 @@
 import { inWords } from "../base/words.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { objectSchema } from "../base/object-schema.ts";
+import {
+  badOption,
+  checkOptions,
+  FUNCTION,
+  having,
+  OBJECT,
+  type OptionRule,
+  type OptionRules,
+  TEXT,
+} from "../base/options.ts";
 import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
 import { fieldsOf, wordOf } from "./fields.ts";
 
@@ -29,6 +40,10 @@ export interface ServeOptions {
   readonly meta?: JsonObject;
 }
 
+/** Misspelt, `tools` would serve all there are. */
+const SERVE_OPTIONS: OptionRules<ServeOptions> = { tools: FUNCTION, name: TEXT, consents: FUNCTION, meta: OBJECT };
+const SESSION: OptionRule = { ...having("runTool", "begin"), wants: "a session, as `holdfast.open` returns it" };
+
 /** A call made by a host. */
 export interface ServedCall {
   readonly tool: string;
@@ -57,6 +72,8 @@ const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /** Serves a session's tools over the Model Context Protocol. */
 export function serveTools(session: Session, options: ServeOptions = {}): ToolServer {
+  if (!SESSION.fits(session)) throw badOption("session", session, SESSION.wants);
+  checkOptions(options, SERVE_OPTIONS);
   const lines = new Set<Line>();
   return {
     connect: async (transport) => {
@@ -168,7 +185,7 @@ class Line {
         {
           name,
           description,
-          inputSchema: { type: "object", ...input },
+          inputSchema: { type: "object", ...objectSchema(input) },
           annotations,
           ...(meta === undefined ? {} : { _meta: meta }),
         },

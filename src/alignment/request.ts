@@ -1,4 +1,5 @@
 import { isDeepFrozen } from "../base/freeze.ts";
+import { isCombined, objectSchema } from "../base/object-schema.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
 import type { SessionToolCatalogSnapshot } from "../catalog/snapshot.ts";
 import type { RenderedPrompt } from "../prompt/render.ts";
@@ -54,10 +55,11 @@ function isWritten(sent: readonly ToolOffer[], offered: readonly ToolOffer[]): b
   return true;
 }
 
-/** Providers want `type` and `properties` written out; with or without, the schema says the same. */
-function sameOffer(a: ToolOffer, b: ToolOffer): boolean {
-  if ((a.description ?? "") !== (b.description ?? "")) return false;
-  return a.input === b.input || sameFields(a.input, b.input, OBJECT);
+/** Providers want `type` and `properties` written out, and no union; with or without, the schema says the same. */
+function sameOffer(sent: ToolOffer, offered: ToolOffer): boolean {
+  if ((sent.description ?? "") !== (offered.description ?? "")) return false;
+  if (sent.input === offered.input || sameFields(sent.input, offered.input, OBJECT)) return true;
+  return isCombined(offered.input) && sameFields(sent.input, objectSchema(offered.input), OBJECT);
 }
 
 const OBJECT: Fields = { type: "object", properties: {} };

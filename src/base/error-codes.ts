@@ -15,10 +15,11 @@ export const ERROR_CODES = {
   },
   VALUE_TOO_LARGE: {
     says: "A value is larger than the limit.",
-    tryThis: "Store it as a blob and keep the blob's name, or raise the limit where the journal is opened.",
+    tryThis:
+      "Store it as a blob and keep the blob's name. Records of a journal that is opened with `openJournal` may have other limits.",
   },
   BAD_OPTION: {
-    says: "An option has a value that cannot work.",
+    says: "An option does not exist, or has a value that cannot work.",
     tryThis: "Correct the option named in the details.",
   },
 
@@ -96,12 +97,12 @@ export const ERROR_CODES = {
   },
   STORE_BAD_MODE: {
     says: "The store names a durability class that this version does not know.",
-    tryThis: "Upgrade holdfast, or repair the file with `holdfast verify --salvage`.",
+    tryThis: "Upgrade holdfast, or save the records with `holdfast verify --salvage OUT`.",
   },
   STORE_DAMAGED: {
     says: "The store file is damaged.",
     tryThis:
-      "Run `holdfast verify --salvage` to save every record that can be proven; keep the damaged file until you have.",
+      "Run `holdfast verify --salvage OUT` to save every record that can be proven; keep the damaged file until you have.",
   },
   STORE_NOT_DURABLE: {
     says: "The store could not be switched to the durability class that you asked for.",
@@ -203,7 +204,7 @@ export const ERROR_CODES = {
   SESSION_DAMAGED: {
     says: "The session cannot be opened because acknowledged records are missing or do not fit together.",
     tryThis:
-      "Run `holdfast verify --salvage` to save every record that can be proven. `holdfast delete --damaged` then gives up a session that cannot be read at all.",
+      "Run `holdfast verify --salvage OUT` to save every record that can be proven. `holdfast delete SESSION --damaged --yes` then gives up a session that cannot be read at all.",
   },
   SESSION_SOUND: {
     says: "The session is not damaged, or it can be repaired from what was kept beside it. It was not given up.",
@@ -224,7 +225,7 @@ export const ERROR_CODES = {
   },
   FORK_INCOMPLETE: {
     says: "Some of the records that this session inherits are missing.",
-    tryThis: "Restore the session it was forked from, or run `holdfast verify --salvage`.",
+    tryThis: "Restore the session it was forked from, or save what can be proven with `holdfast verify --salvage OUT`.",
   },
   FORK_UNFINISHED: {
     says: "The process that made this fork ended before the fork's mode and files were in place.",
@@ -232,11 +233,13 @@ export const ERROR_CODES = {
   },
   FORK_LEFT_BEHIND: {
     says: "A fork failed, and the part that had been made could not be removed.",
-    tryThis: "Look at both causes; then fork again under the same name, or delete the fork (`holdfast delete`).",
+    tryThis:
+      "Look at both causes. If the details name a folder, remove it and fork again. If they name a session, fork again under the same name, or delete it (`holdfast delete`).",
   },
   FORK_POINT_UNKNOWN: {
-    says: "The session has no such record to fork after.",
-    tryThis: "Choose a sequence number between the oldest and the newest record that is kept.",
+    says: "The session cannot be forked after this record: there is no such record, or it lies inside the commit of a call.",
+    tryThis:
+      "Choose a sequence number between the oldest and the newest record that is kept; inside a commit, take `next` from the details.",
   },
   LEASE_LOST: {
     says: "Another writer has taken this session over. Nothing was written.",
@@ -265,8 +268,8 @@ export const ERROR_CODES = {
     tryThis: "Dispatch the events that the slice's own event makers return.",
   },
   SLICE_NOT_JSON: {
-    says: "A reducer returned a value that cannot be kept as JSON.",
-    tryThis: "Keep plain data in slices; convert dates, maps and class instances in the reducer.",
+    says: "A value of a slice cannot be kept as JSON: its initial value, or what a reducer or its schema returned.",
+    tryThis: "Keep plain data in slices; convert dates, maps and class instances before they come in.",
   },
   SLICE_INVALID: {
     says: "A value does not pass its slice's schema. Nothing was changed.",
@@ -298,8 +301,9 @@ export const ERROR_CODES = {
     tryThis: "Register the slices and resources named in the details, or restore only the known ones.",
   },
   SNAPSHOT_CORRUPT: {
-    says: "A snapshot is damaged or was altered. Nothing was changed.",
-    tryThis: "Use another checkpoint; this one cannot be trusted.",
+    says: "A snapshot is damaged or was altered, or `toJson()` did not write it. Nothing was changed.",
+    tryThis:
+      "Write snapshots with `state.toJson(snapshot)`, not with `JSON.stringify`. If it was written so, use another one: this one cannot be trusted.",
   },
   SNAPSHOT_TOO_NEW: {
     says: "A snapshot was written by a newer schema.",
@@ -318,8 +322,9 @@ export const ERROR_CODES = {
     tryThis: "Register it where the state is created, or pass a default.",
   },
   CHECKPOINT_UNKNOWN: {
-    says: "There is no checkpoint for this call.",
-    tryThis: "List the calls with `holdfast show SESSION`. Only the newest checkpoints are kept.",
+    says: "There is no checkpoint for this call, or something that it needs is gone.",
+    tryThis:
+      "List the calls with `holdfast show SESSION`, and choose another one. Only the newest checkpoints are kept.",
   },
 
   CHECKPOINT_REWOUND: {
@@ -384,8 +389,9 @@ export const ERROR_CODES = {
     tryThis: "Check that the shell exists and that the system allows more processes; the cause says what it refused.",
   },
   EXEC_NO_DRIVER: {
-    says: "The driver that you asked for does not work here.",
-    tryThis: 'Leave `exec.driver` at "auto", or ask for "portable". The details say what the system refused.',
+    says: "The driver that is to protect commands does not work here, or no longer.",
+    tryThis:
+      'Set `exec.driver` to "portable", or to "auto" to have the one that works. The details say what the system refused.',
   },
   EXEC_LAYER_LOST: {
     says: "The process that holds the commands' write layer was killed from outside, so what they did is unknown. Nothing of it was kept.",
@@ -467,8 +473,8 @@ export const ERROR_CODES = {
     tryThis: 'Fork with `workspace: "memory"` or with a folder of its own.',
   },
   WORKSPACE_BUSY: {
-    says: "Another process is using this workspace. Nothing was changed.",
-    tryThis: "Close the other session first. The lock goes with its process, even when that is killed.",
+    says: "This workspace is in use, by another process or by another Holdfast in this one. Nothing was changed.",
+    tryThis: "Close the session that uses it first. The lock goes with its process, even when that is killed.",
   },
   WORKSPACE_ROOT_REFUSED: {
     says: "This folder is refused as a workspace: it is a home folder, the root of a file system, or contains very many files.",
@@ -480,9 +486,9 @@ export const ERROR_CODES = {
       "Look at the details. The folder must exist, and `.holdfast` in it must be a folder that this process may write.",
   },
   WORKSPACE_FOREIGN: {
-    says: "This workspace belongs to another session or another store.",
+    says: "This folder is not the workspace of this session and store: it belongs to others, or to nobody yet.",
     tryThis:
-      "Use the session and store that this workspace belongs to, or fork the session into a workspace of its own.",
+      "Name the folder that the session works in, use the session and store that this folder belongs to, or fork the session into a workspace of its own.",
   },
   WORKSPACE_NEEDED: {
     says: "The session works on files in a folder, and you did not say which. Nothing was changed.",
@@ -504,7 +510,7 @@ export const ERROR_CODES = {
   },
   FILE_TOO_LARGE: {
     says: "The file is larger than the limit. Nothing was written.",
-    tryThis: "Split it, or keep it outside the workspace.",
+    tryThis: "Split it, or keep it outside the workspace. One that is there can be read in parts with `readStream`.",
   },
 
   // calls
@@ -560,8 +566,9 @@ export const ERROR_CODES = {
       "Rewind in the program that declares how to undo it, or leave these effects as they are with `--leave-effects`.",
   },
   EFFECT_BAD_KEY: {
-    says: "The name or key of an effect is not a string, or contains half a character, so the effect could not be found again.",
-    tryThis: "Use a well-formed string, such as an id or a hash.",
+    says: "The name or key of an effect is missing or not a string, or contains half a character, so the effect could not be found again.",
+    tryThis:
+      "Pass { key } with a well-formed string, such as the id of what the effect is about, or the call's own id.",
   },
   EFFECT_KEY_SECRET: {
     says: "The key of an effect contains a secret, and keys are stored.",
@@ -621,7 +628,8 @@ export const ERROR_CODES = {
   // models
   REQUEST_MALFORMED: {
     says: "The request breaks what its provider demands. Nothing was sent.",
-    tryThis: "Repair the history with `normalize(items, { profile, tools })`; every fault is in this error's cause.",
+    tryThis:
+      "Repair the history with `normalize(items, { profile, tools })`; every fault is in this error's cause. A request without items needs one.",
   },
   MODEL_FAILED: {
     says: "The model did not answer.",
@@ -656,8 +664,9 @@ export const ERROR_CODES = {
 
   // other people's sessions
   TRANSCRIPT_UNREADABLE: {
-    says: "A file cannot be read.",
-    tryThis: "Check that it exists, that it is a file and not a pipe or a device, and that you may read it.",
+    says: "A file or folder cannot be read.",
+    tryThis:
+      "Check that it exists, that you may read it, that it is not a pipe or a device, and, if it is compressed, that it is complete.",
   },
   TRANSCRIPT_UNKNOWN: {
     says: "The file is not a session in any known format.",

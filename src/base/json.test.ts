@@ -296,6 +296,36 @@ describe("the bad-input catalogue", () => {
     expect(encodeJson(value())).toEqual(checked);
   });
 
+  test("[SLICE-14] what is known is not looked at again when it has moved along", () => {
+    let looks = 0;
+    const element = (id: number) =>
+      new Proxy({ id }, { ownKeys: (target) => ((looks += 1), Reflect.ownKeys(target)) }) as Json;
+    const known = Array.from({ length: 40 }, (_, id) => element(id));
+    const lists = [
+      [...known.slice(1), "new"],
+      ["new", ...known.slice(0, -1)],
+      [...known.slice(0, 9), ...known.slice(10), "new"],
+      [...known.slice(1), Number.NaN],
+      [-0, ...known.slice(1)],
+    ];
+    const results = lists.map((list) => checkJson({ list }, JSON_LIMITS, { list: known }));
+    expect(looks).toBe(0);
+    expect(results.map((result) => (result.ok ? result.value.repairs : result.error.path))).toEqual([
+      [],
+      [],
+      [],
+      "$.list[39]",
+      [{ kind: "negative-zero", path: "$.list[0]" }],
+    ]);
+  });
+
+  test("[ID-4] what a known object inherits is not known", () => {
+    const proto = Object.defineProperty({}, "__proto__", { value: Object.prototype, enumerable: true });
+    // oxlint-disable-next-line typescript/unbound-method -- it is the very value that is inherited
+    for (const value of [{ toString: Object.prototype.toString }, { constructor: Object }, proto])
+      expect(checkJson({ inner: value }, JSON_LIMITS, { inner: { a: 1 } })).toMatchObject({ ok: false });
+  });
+
   test.each([...ACCEPTED, ...REFUSED])("[ID-4] judged alike beside what is known already: $name", ({ value }) => {
     const limits = { ...JSON_LIMITS, depth: JSON_LIMITS.depth + 2 };
     const rest = [{ shared: "words" }];

@@ -1,6 +1,6 @@
 import { types } from "node:util";
+import { type Difference, differencesOf } from "./list-differences.ts";
 import {
-  changedRange,
   hasMoreThanElements,
   isData,
   isObject,
@@ -203,22 +203,29 @@ function walkArray(walk: Walk, values: readonly unknown[], known: readonly unkno
   if (Object.getPrototypeOf(values) !== Array.prototype) throw new Stop("not-json", "a subclass of Array is not plain");
   if ("toJSON" in values) throw new Stop("not-json", "toJSON would replace the array");
   const proxy = types.isProxy(values);
-  const { from, to } = proxy ? { from: 0, to: values.length } : changedRange(values, known);
-  const aligned = known.length === values.length;
   let copy: Json[] | undefined = proxy ? [] : undefined;
-  for (let index = from; index < to; index += 1) {
-    const data = copy !== undefined || isData(values, index);
-    const before = values[index];
-    if (index > 0) spend(walk, 1);
-    walk.path.push(index);
-    const after = walkValue(walk, before, aligned ? known[index] : undefined);
-    walk.path.pop();
-    if (copy === undefined && !(data && Object.is(after, before))) copy = values.slice(0, index) as Json[];
-    copy?.push(after);
+  for (const { was, is } of proxy ? wholeOf(values) : differencesOf(known, values)) {
+    const aligned = was.to - was.from === is.to - is.from;
+    for (let index = copy?.length ?? is.from; index < is.from; index += 1) copy?.push(values[index] as Json);
+    for (let index = is.from; index < is.to; index += 1) {
+      const data = copy !== undefined || isData(values, index);
+      const before = values[index];
+      if (index > 0) spend(walk, 1);
+      walk.path.push(index);
+      const after = walkValue(walk, before, aligned ? known[was.from + index - is.from] : undefined);
+      walk.path.pop();
+      if (copy === undefined && !(data && Object.is(after, before))) copy = values.slice(0, index) as Json[];
+      copy?.push(after);
+    }
   }
   refuseSymbols(values);
   if (hasMoreThanElements(values, known)) throw new Stop("not-json", "the array has fields beside its elements");
-  return copy === undefined ? (values as readonly Json[]) : copy.concat(values.slice(to) as Json[]);
+  return copy === undefined ? (values as readonly Json[]) : copy.concat(values.slice(copy.length) as Json[]);
+}
+
+/** Nothing of it is known, and each element is read once. */
+function wholeOf(values: readonly unknown[]): readonly Difference[] {
+  return [{ was: { from: 0, to: 0 }, is: { from: 0, to: values.length } }];
 }
 
 function walkFields(walk: Walk, source: Record<string, unknown>, known: object): Json {

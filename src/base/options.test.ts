@@ -24,10 +24,11 @@ test("[ID-16] what may be given may be left out, and may be undefined", () => {
     expect(() => checkOptions(given as { color?: string; size?: number }, rules)).not.toThrow();
 });
 
-test("[ID-16] an option that does not exist is told with those that do", () => {
+test("[ID-16] an option that does not exist is told with those that do, and the one that was meant", () => {
+  const meant: Readonly<Record<string, object>> = { colour: { didYouMean: "color" } };
   for (const option of ["colour", "__proto__x", "toString", "constructor"])
     expect(() => checkOptions({ [option]: "red" } as object, { color: ANYTHING, size: ANYTHING } as never)).toThrow(
-      refusal({ option, known: "color, size" }),
+      refusal({ option, ...(Object.hasOwn(meant, option) ? meant[option] : {}), known: "color, size" }),
     );
 });
 
@@ -96,16 +97,17 @@ describe("[ID-16] options of an option", () => {
     tool: madeBy("defineTool", "run"),
   };
   test.each([
-    [{ limits: { step: 3 } }, { option: "limits.step", known: "steps, inner" }],
+    [{ limits: { step: 3 } }, { option: "limits.step", didYouMean: "steps", known: "steps, inner" }],
     [{ limits: { steps: 0 } }, { option: "limits.steps", value: "0", wants: "a whole number from 1" }],
-    [{ limits: [] }, { option: "limits", value: "an object", wants: "an object" }],
+    [{ limits: [] }, { option: "limits", value: "a list", wants: "an object" }],
+    [{ limits: { most: 3 } }, { option: "limits.most", known: "steps, inner" }],
     [{ limits: { inner: {} } }, { option: "limits.inner.deep", value: "undefined", wants: "true or false" }],
     [{ names: ["a", 7] }, { option: "names[1]", value: "7", wants: "a text" }],
     [{ names: "a" }, { option: "names", value: "a", wants: "a list" }],
     [{ where: {} }, { option: "where.root", value: "undefined", wants: "a text" }],
     [{ where: 7 }, { option: "where", value: "7", wants: "a text or an object" }],
     [{ sink: {} }, { option: "sink", value: "an object", wants: "an object with emit" }],
-    [{ tool: { run() {} } }, { option: "tool", value: "an object", wants: "what defineTool answers" }],
+    [{ tool: { run() {} } }, { option: "tool", value: "an object", wants: "what defineTool returns" }],
   ])("%j is refused by the whole name of what is wrong", (given, details) => {
     expect(() => checkOptions(given as never, rules as never)).toThrow(refusal(details));
   });

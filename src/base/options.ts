@@ -1,4 +1,5 @@
 import { HoldfastError } from "./errors.ts";
+import { nearest } from "./nearest.ts";
 
 /** What an option's value must be, in words for whoever gave another. */
 export interface OptionRule {
@@ -42,7 +43,7 @@ function checkWithin(
   for (const [name, value] of Object.entries(given)) {
     const option = `${path}${name}`;
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    if (rule === undefined) throw new HoldfastError("BAD_OPTION", { option, known: Object.keys(rules).join(", ") });
+    if (rule === undefined) throw noOption(option, name, Object.keys(rules));
     if (value !== undefined) checkValue(option, value, rule);
   }
   const missing = needs.find((need) => (given as Record<string, unknown>)[need] === undefined);
@@ -66,8 +67,21 @@ function checkApart(option: string, values: readonly Readonly<Record<string, unk
   }
 }
 
+function noOption(option: string, name: string, known: readonly string[]): HoldfastError {
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? {} : { didYouMean: meant };
+  return new HoldfastError("BAD_OPTION", { option, ...hint, known: known.join(", ") });
+}
+
+/** What was given, over the defaults. What is undefined is not given: it takes no default away. */
+export function overDefaults<T extends object>(defaults: T, ...given: readonly (Partial<T> | undefined)[]): T {
+  const set = given.flatMap((one) => Object.entries(one ?? {}).filter(([, value]) => value !== undefined));
+  return { ...defaults, ...Object.fromEntries(set) };
+}
+
 export function badOption(option: string, value: unknown, wants: string): HoldfastError {
-  const shown = typeof value === "object" && value !== null ? "an object" : String(value).slice(0, 80);
+  const object = Array.isArray(value) ? "a list" : "an object";
+  const shown = typeof value === "object" && value !== null ? object : String(value).slice(0, 80);
   return new HoldfastError("BAD_OPTION", { option, value: shown, wants });
 }
 
@@ -132,7 +146,7 @@ export const STANDARD_SCHEMA: OptionRule = {
 /** Something with a name, made by what is named here. */
 export function madeBy(maker: string, ...methods: readonly string[]): OptionRule {
   const { fits } = having(...methods);
-  return { wants: `what ${maker} answers`, fits: (value) => fits(value) && TEXT.fits(Object(value).name) };
+  return { wants: `what ${maker} returns`, fits: (value) => fits(value) && TEXT.fits(Object(value).name) };
 }
 
 function isOptions(value: unknown): value is object {

@@ -1,4 +1,6 @@
 import { types } from "node:util";
+import { changedFields } from "./field-differences.ts";
+import { differencesOf } from "./list-differences.ts";
 
 interface Limits {
   readonly characters: number;
@@ -48,12 +50,14 @@ function roomAfter(value: unknown, known: unknown, room: number, depth: number):
 
 function roomAfterList(values: readonly unknown[], known: readonly unknown[], before: number, depth: number): number {
   if (Object.getPrototypeOf(values) !== Array.prototype || "toJSON" in values) return IN_DOUBT;
-  const { from, to } = changedRange(values, known);
-  const aligned = known.length === values.length;
-  let room = before - (to - from);
-  for (let index = from; index < to && room >= 0; index += 1) {
-    if (!isData(values, index)) return IN_DOUBT;
-    room = roomAfter(values[index], aligned ? known[index] : undefined, room, depth);
+  let room = before;
+  for (const { was, is } of differencesOf(known, values)) {
+    const aligned = was.to - was.from === is.to - is.from;
+    room -= is.to - is.from;
+    for (let index = is.from; index < is.to && room >= 0; index += 1) {
+      if (!isData(values, index)) return IN_DOUBT;
+      room = roomAfter(values[index], aligned ? known[was.from + index - is.from] : undefined, room, depth);
+    }
   }
   return room < 0 || hasMoreThanElements(values, known) ? IN_DOUBT : room;
 }
@@ -61,7 +65,7 @@ function roomAfterList(values: readonly unknown[], known: readonly unknown[], be
 function roomAfterFields(source: Fields, known: Fields, before: number, depth: number): number {
   const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype !== Object.prototype && prototype !== null) return IN_DOUBT;
-  const keys = Object.keys(source);
+  const keys = known === NO_FIELDS ? Object.keys(source) : changedFields(known, source);
   let room = before;
   for (let index = 0; index < keys.length && room >= 0; index += 1) {
     const key = keys[index] as string;
@@ -82,19 +86,6 @@ export function isObject(value: unknown): value is object {
 export function hasMoreThanElements(values: readonly unknown[], known: readonly unknown[]): boolean {
   const counted = known.length === 0 || values.length <= SHORT_LIST;
   return counted && Object.keys(values).length > values.length;
-}
-
-/** What lies between the elements that both begin with and the elements that both end with. */
-export function changedRange(
-  values: readonly unknown[],
-  known: readonly unknown[],
-): { readonly from: number; readonly to: number } {
-  const shorter = Math.min(values.length, known.length);
-  let from = 0;
-  while (from < shorter && values[from] === known[from]) from += 1;
-  let kept = 0;
-  while (kept < shorter - from && values[values.length - 1 - kept] === known[known.length - 1 - kept]) kept += 1;
-  return { from, to: values.length - kept };
 }
 
 /** False for a getter: it may answer differently when it is read again, so its first answer is copied. */

@@ -1,5 +1,6 @@
 import { frozenCopy } from "../base/freeze.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { resolvedIn } from "../base/object-schema.ts";
 
 export interface ActionMask {
   readonly field: string;
@@ -63,7 +64,7 @@ function withoutUnused(schema: JsonObject, mask: ActionMask): JsonObject {
 
 /** Whether a branch leaves a choice that is allowed. One that says nothing of the choice does. */
 function mayChoose(branch: Json, mask: ActionMask, root: JsonObject): boolean {
-  const schema = isObject(branch) ? resolved(branch, root) : undefined;
+  const schema = isObject(branch) ? resolvedIn(root, branch) : undefined;
   const chooser = schema === undefined ? undefined : chooserIn(schema, mask.field);
   const values = chooser === undefined ? undefined : valuesOf(chooser);
   return values === undefined || values.some((value) => (mask.allowed as readonly Json[]).includes(value));
@@ -76,14 +77,6 @@ function narrowed(chooser: JsonObject, { allowed }: ActionMask): JsonObject {
   if (left.length === 0) return chooser;
   const kept = Object.entries(chooser).filter(([key]) => !NAMING.includes(key));
   return { ...Object.fromEntries(kept), enum: left };
-}
-
-/** Of references only those into the schema itself, and only one step: whoever goes further is not followed. */
-function resolved(schema: JsonObject, root: JsonObject): JsonObject {
-  const { $ref: to } = schema;
-  const [, table, name] = (typeof to === "string" ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(to) : null) ?? [];
-  const found = table === undefined || name === undefined ? undefined : (root[table] as JsonObject | undefined)?.[name];
-  return isObject(found) ? found : schema;
 }
 
 function chooserIn(schema: JsonObject, field: string): JsonObject | undefined {

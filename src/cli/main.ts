@@ -4,7 +4,7 @@ import { HoldfastError, shownFact, shownFacts } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import { type Command, type ExitCode, type Parsed, parseOptions, type Terminal } from "./command.ts";
 import { Interrupted } from "./interrupted.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import { helpOf, overview } from "./help.ts";
 import { COMMANDS } from "./table.ts";
 import { version } from "./version.ts";

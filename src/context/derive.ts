@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { overDefaults } from "../base/options.ts";
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { Item } from "../wire/item.ts";
 import type { ResidencyLevel } from "./kind.ts";
@@ -70,7 +71,7 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
   const { budget, policy = "incremental", tail = [] } = options;
   if (!Number.isFinite(budget) || budget <= 0)
     throw new HoldfastError("BAD_OPTION", { option: "budget", value: String(budget) });
-  const marks = { ...MARKS, ...options.marks };
+  const marks = overDefaults(MARKS, options.marks);
   const previous = policy === "incremental" ? options.previous : undefined;
   const cap = budget * marks.output;
   const last = placeTail(tail, TAIL_TOKENS, pages.length);

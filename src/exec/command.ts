@@ -9,6 +9,7 @@ import {
   type OptionRule,
   type OptionRules,
   options,
+  overDefaults,
   TEXT,
 } from "../base/options.ts";
 import type { BlobName } from "../records/ids.ts";
@@ -115,9 +116,7 @@ export function argvOf(command: ExecCommand): readonly string[] {
 
 export function limitsOf(...given: readonly (Partial<ExecLimits> | undefined)[]): ExecLimits {
   for (const limits of given) checkOptions({ limits }, { limits: EXEC_LIMIT_OPTIONS });
-  // What is undefined is not given: it takes no default away.
-  const set = given.flatMap((limits) => Object.entries(limits ?? {}).filter(([, value]) => value !== undefined));
-  return { ...EXEC_LIMITS, ...Object.fromEntries(set) };
+  return overDefaults(EXEC_LIMITS, ...given);
 }
 
 /** A misspelt bound would be none. */

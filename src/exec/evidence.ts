@@ -37,7 +37,10 @@ const noteShape = fields({
   stderr: optional(string),
 });
 
-/** So many are remembered; what they put out lives as long as the records that name it. */
+/**
+ * So many are remembered, and all that are not written down yet: what these name would be lost with them. What commands put
+ * out lives as long as the records that name it.
+ */
 const REMEMBERED = 200;
 
 const bytesOf = new WeakMap<ExecNote, readonly Uint8Array[]>();
@@ -57,7 +60,10 @@ export const execPart: Part<readonly ExecNote[]> = {
     const contents = fresh.flatMap((note) => (bytesOf.get(note) ?? []).map(contentOf));
     return { delta: fresh as unknown as Json, contents };
   },
-  apply: (notes, delta) => [...notes, ...notesOf(delta)].slice(-REMEMBERED),
+  apply: (notes, delta) => {
+    const fresh = notesOf(delta);
+    return newest([...notes, ...fresh], fresh.length);
+  },
 };
 
 /** A note with the content it names. */
@@ -66,7 +72,14 @@ export function withEvidence(
   outputs: readonly Uint8Array[],
 ): (now: readonly ExecNote[]) => readonly ExecNote[] {
   bytesOf.set(note, outputs);
-  return (now) => [...now, note].slice(-REMEMBERED);
+  return (now) => {
+    const all = [...now, note];
+    return newest(all, all.filter((one) => bytesOf.has(one)).length);
+  };
+}
+
+function newest(notes: readonly ExecNote[], fresh: number): readonly ExecNote[] {
+  return notes.slice(-Math.max(REMEMBERED, fresh));
 }
 
 /** These notes are durable, and so is what they name: held with them, it would be the newest gigabytes that commands put out. */

@@ -7,7 +7,7 @@ import type { SliceEvent } from "../state/slice.ts";
 export interface DigestOptions {
   /** The section of the prompt that it is for. Default `workspace`. */
   readonly section?: string;
-  /** Folders deeper than this are counted but not opened. Default 2. */
+  /** Levels of folders that are opened, from those in the root on. Deeper ones are listed but not opened. Default 2. */
   readonly depth?: number;
   /** The most names that are listed; the rest are counted. Default 200. */
   readonly names?: number;

@@ -1,12 +1,18 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { ANYTHING, checkOptions, FUNCTION, having, listOf, OBJECT, type OptionRules, oneOf } from "../base/options.ts";
-import { PROFILES } from "../wire/profiles.ts";
+import { checkOptions, FUNCTION, having, type OptionRules, oneOf } from "../base/options.ts";
 import type { Item } from "../wire/item.ts";
 import type { HistoryCounters } from "./counters.ts";
-import { FAULT_KINDS, type HistoryFault } from "./faults.ts";
+import type { HistoryFault } from "./faults.ts";
 import type { PairedHistory } from "./paired.ts";
-import { type RepairOptions, type Repaired, repairHistory, validateHistory } from "./repair.ts";
+import {
+  REPAIR_OPTIONS,
+  type RepairOptions,
+  type Repaired,
+  repaired,
+  repairHistory,
+  validateHistory,
+} from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";
 import type { CheckOptions } from "./resolve.ts";
 
@@ -28,15 +34,10 @@ export interface Normalized extends Repaired {
 
 /** A misspelt `mode` would repair where somebody wanted to hear. */
 export const NORMALIZE_OPTIONS: OptionRules<NormalizeOptions> = {
+  ...REPAIR_OPTIONS,
   mode: oneOf("strict", "lenient"),
-  profile: oneOf(...Object.keys(PROFILES)),
   counters: having("count"),
   warn: FUNCTION,
-  index: OBJECT,
-  only: listOf(oneOf(...FAULT_KINDS)),
-  inFlight: { ...having("get", "has"), wants: "a Map of call ids" },
-  now: ANYTHING, // also no moment at all
-  tools: { ...having("has"), wants: "a Set of the tools' names" },
 };
 
 /**
@@ -45,13 +46,13 @@ export const NORMALIZE_OPTIONS: OptionRules<NormalizeOptions> = {
  */
 export function normalize(items: readonly Item[], options: NormalizeOptions = {}): Normalized {
   checkOptions(options, NORMALIZE_OPTIONS);
-  const repaired = repairHistory(items, options);
-  options.counters?.count(repaired);
-  if (!repaired.report.isValid()) {
-    options.warn?.(repaired.report.summary());
-    if (options.mode === "strict") throw invalidHistory(repaired.report);
+  const whole = repaired(items, options);
+  options.counters?.count(whole);
+  if (!whole.report.isValid()) {
+    options.warn?.(whole.report.summary());
+    if (options.mode === "strict") throw invalidHistory(whole.report);
   }
-  return { ...repaired, items: repaired.history };
+  return { ...whole, items: whole.history };
 }
 
 /** The seed's name for `validateHistory`. */

@@ -22,6 +22,24 @@ const anonymous = (item: CallItem): CallItem => {
   return rest;
 };
 
+test.each([
+  [
+    [user(), { role: "user", content: "hi" }],
+    { at: 1, why: "no item of Holdfast's; a provider's messages are for repairMessages" },
+  ],
+  [[null], { at: 0, why: "no item of Holdfast's; a provider's messages are for repairMessages" }],
+  [[{ kind: "message" }], { at: 0, why: "no item of Holdfast's; a provider's messages are for repairMessages" }],
+  ["a text", { why: "not an array" }],
+  [undefined, { why: "not an array" }],
+])("[PAIR-34] %j is refused by its place, whoever is asked", (given, told) => {
+  const refused = expect.objectContaining({
+    code: "MESSAGES_UNREADABLE",
+    details: { format: "Holdfast's items", ...told },
+  });
+  for (const asked of [normalize, validateHistory, repairHistory, ensureCallOutputsPresent])
+    expect(() => asked(given as never)).toThrow(refused);
+});
+
 describe("calls without an id", () => {
   test("[N19] are never given the id that another call has, also when that one was given it by an earlier repair", () => {
     const bare = anonymous(call("x"));
@@ -335,6 +353,16 @@ describe("the index", () => {
     const { history } = repairHistory(taken, { index });
     expect(history).toEqual(repairHistory(taken).history);
     expect(history[3]).not.toEqual(repairHistory(log).history[3]);
+  });
+
+  test("[PAIR-33] a call that a host lists twice, once with an output, leaves the same notes each time", () => {
+    const index = new HistoryIndex();
+    const twice = call("c1", { name: "gone" });
+    const log: Item[] = [user(), twice, user(), twice, output("c1", { name: "gone" })];
+    const repaired = () => repairHistory(log, { index, tools: new Set(["read_file"]) }).history;
+    const before = repaired();
+    expect(before.filter((item) => !log.includes(item))).toHaveLength(2);
+    expect(repaired().every((item, at) => item === before[at])).toBe(true);
   });
 
   test("[PAIR-20] other tools on offer are a new question", () => {

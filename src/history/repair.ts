@@ -1,5 +1,7 @@
+import { ANYTHING, checkOptions, having, listOf, OBJECT, type OptionRules, oneOf } from "../base/options.ts";
 import type { Item, ToolCallId } from "../wire/item.ts";
-import type { FaultKind, HistoryFault } from "./faults.ts";
+import { PROFILES } from "../wire/profiles.ts";
+import { FAULT_KINDS, type FaultKind, type HistoryFault } from "./faults.ts";
 import type { HistoryIndex } from "./history-index.ts";
 import { asPaired, type PairedHistory } from "./paired.ts";
 import { type Plan, planRepair, type RepairAction } from "./plan.ts";
@@ -14,6 +16,16 @@ export interface RepairOptions extends CheckOptions {
   /** Repair only these kinds of fault. Default: all. */
   readonly only?: readonly FaultKind[];
 }
+
+/** A misspelt `only` would repair everything where somebody wanted one kind. */
+export const REPAIR_OPTIONS: OptionRules<RepairOptions> = {
+  profile: oneOf(...Object.keys(PROFILES)),
+  index: OBJECT,
+  only: listOf(oneOf(...FAULT_KINDS)),
+  inFlight: { ...having("get", "has"), wants: "a Map of call ids" },
+  now: ANYTHING, // also no moment at all
+  tools: { ...having("has"), wants: "a Set of the tools' names" },
+};
 
 /** One fault and what was done about it. */
 export interface Repair {
@@ -47,6 +59,12 @@ export function validateHistory(
 
 /** Repairs a history. Pure: the log is not touched, and the same log gives the same bytes in every process. */
 export function repairHistory(items: readonly Item[], options: RepairOptions = {}): Repaired {
+  checkOptions(options, REPAIR_OPTIONS);
+  return repaired(items, options);
+}
+
+/** The same for whoever has checked the options, and has more of them. */
+export function repaired(items: readonly Item[], options: RepairOptions): Repaired {
   const scan = scanOf(items, options);
   if (isQuiet(scan)) return untouched(items, new HistoryValidationReport([]));
   const { findings, report } = resolve(scan, items, options);

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../base/errors.ts";
 import {
   type ApprovalAnswerItem,
   type ApprovalRequestItem,
@@ -9,7 +10,6 @@ import {
   spaceOf,
   type ToolCallId,
 } from "../wire/item.ts";
-import { unreachable } from "../base/unreachable.ts";
 import { Batch } from "./batch.ts";
 import type { Bond, FaultKind } from "./faults.ts";
 
@@ -85,6 +85,7 @@ export class PairScan {
 
   /** Takes every item from where it stopped. */
   read(items: readonly Item[]): void {
+    if (!Array.isArray(items)) throw noItem(undefined, "not an array");
     for (let at = this.count; at < items.length; at += 1) this.#take(items[at] as Item, at);
     this.count = items.length;
     this.last = items[items.length - 1];
@@ -104,7 +105,7 @@ export class PairScan {
   }
 
   #take(item: Item, at: number): void {
-    switch (item.kind) {
+    switch (item?.kind) {
       case "call":
         return this.#call(item, at);
       case "output":
@@ -129,7 +130,8 @@ export class PairScan {
         this.pending.length = 0;
         return;
       default:
-        return unreachable(item);
+        item satisfies never;
+        throw noItem(at, "no item of Holdfast's; a provider's messages are for repairMessages");
     }
   }
 
@@ -347,4 +349,13 @@ export class PairScan {
 /** Made by repair, or cut off: it holds no result that a real one could cost us. What a provider has read is kept. */
 export function isWeak(output: OutputItem): boolean {
   return output.frozen !== true && (output.synthetic === true || output.reason === "interrupted");
+}
+
+/** Named by its place: a switch that falls through names neither. */
+function noItem(at: number | undefined, why: string): HoldfastError {
+  return new HoldfastError("MESSAGES_UNREADABLE", {
+    format: "Holdfast's items",
+    ...(at === undefined ? {} : { at }),
+    why,
+  });
 }

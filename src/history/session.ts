@@ -1,10 +1,18 @@
 import { HoldfastError } from "../base/errors.ts";
+import { checkOptions, OBJECT } from "../base/options.ts";
 import type { Json } from "../base/json.ts";
 import type { Item } from "../wire/item.ts";
 import { CONTEXT_DEFAULTS, type ContextConfig } from "./config.ts";
-import { invalidHistory, type Normalized, normalize, type NormalizeOptions, faultJson } from "./normalize.ts";
+import {
+  faultJson,
+  invalidHistory,
+  NORMALIZE_OPTIONS,
+  type Normalized,
+  normalize,
+  type NormalizeOptions,
+} from "./normalize.ts";
 import type { PairedHistory } from "./paired.ts";
-import { type Repaired, repairHistory, type RepairOptions, validateHistory } from "./repair.ts";
+import { type Repaired, repaired, repairHistory, type RepairOptions, validateHistory } from "./repair.ts";
 import type { HistoryValidationReport } from "./report.ts";
 import { type Quarantined, readItems } from "./saved.ts";
 
@@ -24,7 +32,10 @@ export interface RecoveredHistory extends Repaired {
 
 /** Repairs what a crash or an interruption left behind, and returns the records that say so. */
 export function recoverFromCrash(items: readonly Item[], options: RepairOptions = {}): RecoveredHistory {
-  const repaired = repairHistory(items, options);
+  return withRecords(repairHistory(items, options));
+}
+
+function withRecords(repaired: Repaired): RecoveredHistory {
   return { ...repaired, records: repairRecords(repaired) };
 }
 
@@ -62,12 +73,13 @@ export type LoadedSession =
 
 /** Reads a saved session (a JSON array, or one item a line) and repairs it. */
 export function loadSession(saved: string, options: LoadOptions = {}): LoadedSession {
+  checkOptions(options, { ...NORMALIZE_OPTIONS, config: OBJECT });
   const { config = CONTEXT_DEFAULTS } = options;
   const { items, quarantined } = readItems(saved);
   const report = validateHistory(items, options);
   if (!report.isValid() && !config.autoRecoverFromCrash)
     return { mode: "read-only", history: items, report, quarantined };
-  const { history, records } = recoverFromCrash(items, options);
+  const { history, records } = withRecords(repaired(items, options));
   const again = normalize(history, quiet(options, config));
   return { mode: "writable", history: again.history, report, records, quarantined };
 }

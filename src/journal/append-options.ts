@@ -44,7 +44,7 @@ const APPEND_OPTIONS: OptionRules<AppendOptions> = {
       typeof value === "string" && value.length > 0 && value.length <= LONGEST_OPERATION && value.isWellFormed(),
   },
   staged: {
-    wants: "a list of what stageBlob answered",
+    wants: "a list of what stageBlob returned",
     fits: (value) => Array.isArray(value) && value.every(isNewBlob),
   },
   anchor: { wants: "the link of a record", fits: isLink },

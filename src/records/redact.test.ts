@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cleanDocuments } from "../../test/support/clean-corpus.ts";
+import { edited } from "../../test/support/edited.ts";
 import { CARRIERS, secretSamples } from "../../test/support/secret-samples.ts";
 import type { Json } from "../base/json.ts";
 import { isMarked, KNOWN_SHAPES, Redactor } from "./redact.ts";
@@ -257,7 +258,7 @@ describe("registered values", () => {
     for (const word of ["secret", "redacted", "password", "github", "deploy"]) {
       const register = () => redactor.register({ name: "mine", value: word });
       expect(register).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
-      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change what it opens/);
+      expect(register).toThrow(/option: secret, wants: .*no common word.*every mention.*Change the secret to/);
       expect(() => redactor.register(word)).toThrow(/no common word/);
       // Nothing of it was registered on the way.
       expect(redactor.text(`the ${word} itself`)).toBe(`the ${word} itself`);
@@ -306,6 +307,36 @@ describe("what is left alone", () => {
     const clean = KNOWN_SHAPES.json(now, known);
     expect(clean.same).toBe(known.same);
     expect(clean.list).toEqual(["one", "two", "three [redacted:github-token]"]);
+  });
+
+  test("[SLICE-14] [REDACT-23] what has moved along is not looked at again, but for what stands behind something else now", () => {
+    const known = [{ deep: github }, "--token", "x", "s3cret-value", { deep: github }];
+    const now = (list: readonly Json[]) => KNOWN_SHAPES.json(list, known);
+    expect(now([...known.slice(1), "new"])).toEqual([...known.slice(1), "new"]);
+    expect(now(known.toSpliced(2, 1))).toEqual(known.toSpliced(2, 2, "[redacted:assigned-secret]"));
+    expect(now([github, ...known.slice(0, -1)])).toEqual(["[redacted:github-token]", ...known.slice(0, -1)]);
+  });
+
+  test("[REDACT-24] a value that is known gets another name beside it", () => {
+    const known = { name: "NOTE", value: "s3cret-value" };
+    expect(KNOWN_SHAPES.json({ ...known, name: "API_KEY" }, known).value).toBe("[redacted:assigned-secret]");
+    expect(KNOWN_SHAPES.json({ ...known, more: 1 }, known).value).toBe(known.value);
+  });
+
+  test("[REDACT-3] [SLICE-14] hides the same beside what was looked at before, whatever changed around it", () => {
+    const text = fc.constantFrom(github, "plain text", "--token", "s3cret-value", "API_KEY", "");
+    const name = fc.constantFrom("name", "value", "key", "password", "note", "toString", github);
+    const list = fc.array(text, { maxLength: 5 });
+    const value = fc.oneof(text, list, fc.dictionary(name, fc.oneof(text, list), { maxKeys: 4 })) as fc.Arbitrary<Json>;
+    const edits = fc.array(fc.tuple(fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }), value), { maxLength: 3 });
+    fc.assert(
+      fc.property(value, edits, (start, changes) => {
+        const known = KNOWN_SHAPES.json(start);
+        const now = changes.reduce((before, [path, to]) => edited(before, path, to), known);
+        expect(KNOWN_SHAPES.json(now, known)).toEqual(KNOWN_SHAPES.json(now));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   test("[REDACT-3] pictures and seals", () => {
@@ -496,3 +527,12 @@ describe("records", () => {
 function mentions(text: string, secret: string): boolean {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)].some((form) => text.includes(form));
 }
+
+test("[REDACT-2] a value that is registered after a text was found clean is hidden in that text", () => {
+  const redactor = new Redactor();
+  const text = `${"nothing to see here. ".repeat(100)}swordfish-of-the-day`;
+  expect(redactor.text(text)).toBe(text);
+  expect(redactor.text(text)).toBe(text);
+  redactor.register({ name: "daily", value: "swordfish-of-the-day" });
+  expect(redactor.text(text)).toContain("[redacted:daily]");
+});

@@ -1,5 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
+import { changedFields } from "../base/field-differences.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { differencesOf } from "../base/list-differences.ts";
 import { badOption, BOOLEAN, checkOptions, type OptionRule } from "../base/options.ts";
 import { isSecretField, isSecretName } from "./secrets/assigned.ts";
 import { isSecretFlag } from "./secrets/commands.ts";
@@ -30,6 +32,8 @@ export class Redactor {
   readonly #registered = new SecretScanner({ shapes: false });
   /** What stands in the place of secrets. */
   readonly #marks = new Set(KNOWN_MARKS);
+  /** The last long text in which there was nothing to hide: a result is written down, and then handed to whoever asked. */
+  #clean = "";
 
   constructor(options: readonly Secret[] | SecretOptions = {}) {
     const { values = [], shapes = true } = Array.isArray(options)
@@ -43,7 +47,10 @@ export class Redactor {
   register(secret: Secret): void {
     const { name, value } = typeof secret === "string" ? { name: "secret", value: secret } : Object(secret);
     if (typeof value !== "string" || value.trim().length < SHORTEST || !value.isWellFormed())
-      throw refused("secret", `a text of ${SHORTEST} characters or more: shorter ones stand in half of everything`);
+      throw refused(
+        "secret",
+        `a text of at least ${SHORTEST} characters: a shorter one occurs in too many other words`,
+      );
     if (typeof name !== "string" || !/^[A-Za-z][\w.-]{0,39}$/.test(name))
       throw badOption("name of a secret", name, "a short name of letters, digits, dots and dashes");
     const forms = [...formsOf(value)];
@@ -52,6 +59,7 @@ export class Redactor {
     if ([...this.#marks].some((known) => forms.some((form) => known.includes(form)))) throw tooCommon();
     if (this.knows(mark.text) || forms.some((form) => mark.text.includes(form))) throw tellingName();
     this.#marks.add(mark.text);
+    this.#clean = "";
     for (const form of forms) {
       this.#scanner.addText(form, mark);
       this.#registered.addText(form, mark);
@@ -64,13 +72,16 @@ export class Redactor {
   }
 
   #hide(text: string, header?: CookieHeader): string {
+    if (header === undefined && text === this.#clean) return text;
     let rewriting: Rewriting | undefined;
     const hide = (found: Scan) => {
       rewriting ??= new Rewriting(found);
       rewriting.hide(found.from, found.to, found.mark);
     };
     this.#scanner.find(text, hide, header);
-    return rewriting?.end() ?? text;
+    if (rewriting !== undefined) return rewriting.end();
+    if (header === undefined && text.length >= LONG) this.#clean = text;
+    return text;
   }
 
   /** Whether a text contains a registered value. */
@@ -120,30 +131,26 @@ export class Redactor {
   }
 
   #list(values: readonly Json[], known: readonly Json[], key: string | undefined): readonly Json[] {
-    let from = 0;
-    const shorter = Math.min(values.length, known.length);
-    while (from < shorter && values[from] === known[from]) from += 1;
     let copy: Json[] | undefined;
-    for (let at = from; at < values.length; at += 1) {
+    const look = (at: number, before: Json | undefined) => {
       const value = values[at] as Json;
       const isSecret = isBehindFlag(values[at - 1], value);
-      const clean = this.#value(
-        value,
-        isSecret ? undefined : known[at],
-        isSecret ? SECRET_NAME : key,
-        NO_FIELDS,
-      ) as Json;
-      if (clean !== value) copy ??= values.slice(0, at) as Json[];
-      copy?.push(clean);
+      const clean = this.#value(value, isSecret ? undefined : before, isSecret ? SECRET_NAME : key, NO_FIELDS) as Json;
+      if (clean === value) return;
+      copy ??= values.slice();
+      copy[at] = clean;
+    };
+    for (const { was, is } of differencesOf(known, values)) {
+      const aligned = was.to - was.from === is.to - is.from;
+      for (let at = is.from; at < is.to; at += 1) look(at, aligned ? known[was.from + at - is.from] : undefined);
+      if (is.to < values.length) look(is.to, values[is.to]); // it stands behind something else now, maybe a flag
     }
     return copy ?? values;
   }
 
   #fields(fields: JsonObject, known: JsonObject): JsonObject {
-    let copy: Record<string, Json | undefined> | undefined;
-    const keys = Object.keys(fields);
-    for (let at = 0; at < keys.length; at += 1) {
-      const key = keys[at] as string;
+    let hidden: Map<string, { readonly told: string; readonly clean: Json | undefined }> | undefined;
+    for (const key of known === NO_FIELDS ? Object.keys(fields) : suspectIn(fields, known)) {
       const value = fields[key];
       const name = nameOf(key, fields);
       const clean =
@@ -151,15 +158,29 @@ export class Redactor {
           ? value
           : this.#value(value, name === key ? own(known, key) : undefined, name, fields);
       const told = key.length < SHORTEST ? key : this.text(key);
-      if (copy === undefined && (clean !== value || told !== key)) copy = copyOf(fields, keys.slice(0, at));
-      if (copy !== undefined) copy[told === key ? key : free(told, copy, fields)] = clean;
+      if (clean === value && told === key) continue;
+      hidden ??= new Map();
+      hidden.set(key, { told, clean });
     }
-    if (copy === undefined) return fields;
+    if (hidden === undefined) return fields;
+    const copy: Record<string, Json | undefined> = {};
+    for (const key of Object.keys(fields)) {
+      const { told, clean } = hidden.get(key) ?? { told: key, clean: fields[key] };
+      copy[told === key ? key : free(told, copy, fields)] = clean;
+    }
     return isThought(fields) ? (unsealed(copy) as JsonObject) : copy;
   }
 }
 
+/** Fields that are new, or have a new value, and those whose name stands beside them, where it may have changed. */
+function suspectIn(fields: JsonObject, known: JsonObject): readonly string[] {
+  const changed = changedFields(known, fields);
+  const named = Object.keys(NAMED).filter((key) => Object.hasOwn(fields, key) && !changed.includes(key));
+  return named.length === 0 ? changed : [...changed, ...named];
+}
+
 const SHORTEST = 6;
+const LONG = 1_000;
 const NO_LIST: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
 
@@ -177,15 +198,15 @@ function refused(option: string, wants: string): HoldfastError {
 function tooCommon(): HoldfastError {
   return refused(
     "secret",
-    "a value that is no common word: this one stands in the marks that take the place of secrets, and hiding it would hide " +
-      "every mention of the word. Change what it opens to a value that nobody guesses, or do without registering it",
+    "a value that is no common word: this one occurs in the placeholders that stand for secrets, and hiding it would hide " +
+      "every mention of the word. Change the secret to a value that nobody can guess, or do not register it",
   );
 }
 
 function tellingName(): HoldfastError {
   return refused(
     "name of a secret",
-    "a name without the value of a secret in it: the name is kept in the value's place. Say what it is for, not what it is",
+    "a name that does not contain the value of a secret: the name is kept in the value's place. Say what it is for, not what it is",
   );
 }
 
@@ -246,10 +267,6 @@ function fieldsOf(known: Json | undefined): JsonObject {
 
 function own(fields: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
-}
-
-function copyOf(fields: JsonObject, keys: readonly string[]): Record<string, Json | undefined> {
-  return Object.fromEntries(keys.map((key) => [key, fields[key]]));
 }
 
 /** What a field is called: by its key, or, where that says no more than `value`, by the name that stands beside it. */

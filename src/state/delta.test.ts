@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../base/json.ts";
+import { edited } from "../../test/support/edited.ts";
+import type { Json } from "../base/json.ts";
 import { applyDelta, type Delta, diff } from "./delta.ts";
 
 const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
@@ -13,22 +14,6 @@ const related = fc
     const start = plain(before);
     return [start, edits.reduce((now, [path, to]) => edited(now, path, plain(to)), start)] as const;
   });
-
-function edited(value: Json, path: readonly number[], to: Json): Json {
-  const [step, ...rest] = path;
-  if (step === undefined) return to;
-  if (Array.isArray(value)) {
-    if (value.length === 0 || step === 5) return [...value, to];
-    const at = step % value.length;
-    return step === 4 ? value.toSpliced(at, 1) : value.with(at, edited(value[at] as Json, rest, to));
-  }
-  if (typeof value !== "object" || value === null) return to;
-  const keys = Object.keys(value);
-  const key = keys[step % Math.max(1, keys.length)] ?? "new";
-  if (step === 4)
-    return Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => name !== key)) as Json;
-  return { ...(value as JsonObject), [key]: edited((value as JsonObject)[key] ?? null, rest, to) };
-}
 
 describe("a delta", () => {
   test("[SLICE-2] turns the value before into the value after, also when it was stored in between", () => {
@@ -72,6 +57,7 @@ describe("a delta", () => {
     ["a removal", ["a", "b", "c"], ["a", "c"], [{ splice: [], at: 1, remove: 1, insert: [] }], 1],
     ["a field that came", {}, { a: 1 }, [{ set: ["a"], to: 1 }], 1],
     ["a field that went", { a: 1, b: 2 }, { b: 2 }, [{ unset: ["a"] }], 1],
+    ["a field of another name", { a: 1, b: 2 }, { a: 1, c: 2 }, [{ unset: ["b"] }, { set: ["c"], to: 2 }], 2],
     [
       "a field deep inside",
       { a: { b: [{ c: 1 }] } },
@@ -86,8 +72,76 @@ describe("a delta", () => {
     if (length > 0) expect(found).toEqual(delta);
   });
 
+  const [a, b, c, d, e, f] = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id }));
+  const steps = [a, b, c, d];
+  test.each([
+    ["a window that goes on", [...steps.slice(1), e], 1],
+    ["the newest in front", [e, ...steps.slice(0, -1)], 1],
+    ["the newest of its key, at the end", [...steps.filter((one) => one !== b), e], 1],
+    ["a list that was cut by half", [...steps.slice(-2), e], 1],
+    ["one that went and others that came", [a, ...steps.slice(2), e, f], 2],
+    ["some that came at both ends", [e, ...steps, f], 2],
+  ] as const)("[SLICE-14] tells of what went and came, not of what moved along: %s", (_name, after, came) => {
+    const found = diff(steps as Json, after as Json);
+    expect(found.flatMap((change) => ("splice" in change ? change.insert : [change]))).toHaveLength(came);
+    expect(applyDelta(steps as Json, found)).toEqual(after);
+  });
+
+  const long = "What the report says so far.\n".repeat(200);
+  test.each([
+    ["a line was added", `${long}And more.`, "And more."],
+    ["a line goes on", long.trimEnd() + " And on.", "What the report says so far. And on."],
+    ["lines were put in front", `First\nof all.\n${long}`, "First\nof all.\n"],
+    ["something in the middle became something else", long.slice(0, 999) + "!" + long.slice(1_003), undefined],
+    ["lines went", long.slice(0, -58), ""],
+  ] as const)("[SLICE-14] tells of a long text which lines it has instead: %s", (_name, after, insert) => {
+    const found = diff({ text: long }, { text: after });
+    expect(found).toMatchObject([{ edit: ["text"], ...(insert === undefined ? {} : { insert }) }]);
+    expect(JSON.stringify(found).length).toBeLessThan(200);
+    expect(applyDelta({ text: long }, found)).toEqual({ text: after });
+  });
+
+  test.each([
+    ["of one line", long.replaceAll("\n", " "), (text: string) => `${text}more`],
+    ["that became another", long, () => "other\n".repeat(100)],
+    ["that is short", "one\ntwo\n", (text: string) => `${text}three`],
+  ])("[SLICE-14] says a text %s whole", (_name, before, becomes) => {
+    expect(diff([before], [becomes(before)])).toEqual([{ set: [0], to: becomes(before) }]);
+  });
+
+  test("[SLICE-14] [SLICE-2] turns a text into any other, by whole lines", () => {
+    const base = "a\u{1F600}\n\u{1F600}b\n".repeat(60);
+    const letters = fc.string({ unit: fc.constantFrom("a", "\n", "\u{1F600}", "\u{1FA00}"), maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(300), fc.nat(8), letters), { maxLength: 2 }), (edits) => {
+        const split = edits.reduce(
+          (text, [at, gone, come]) => text.toSpliced(at, gone, ...Array.from(come)),
+          Array.from(base),
+        );
+        const after = split.join("");
+        const stored = plain(diff(base, after) as unknown as Json) as unknown as Delta;
+        expect(applyDelta(base, stored)).toBe(after);
+        const lines = new Set(after.split("\n"));
+        for (const change of stored)
+          for (const line of "edit" in change ? change.insert.split("\n") : [])
+            expect(line === "" || lines.has(line)).toBe(true);
+      }),
+    );
+  });
+
+  test("[SLICE-14] [SLICE-2] turns a list into any other, whatever moved along", () => {
+    const elements = Array.from({ length: 6 }, (_, id) => ({ id }));
+    const list = fc.array(fc.nat(5), { maxLength: 12 }).map((ids) => ids.map((id) => elements[id] as Json));
+    fc.assert(
+      fc.property(list, list, (before, after) => {
+        expect(applyDelta(before, diff(before, after))).toEqual(after);
+      }),
+    );
+  });
+
   test.each([
     ["a splice of what is no list", { a: 1 }, [{ splice: ["a"], at: 0, remove: 0, insert: [1] }]],
+    ["an edit of what is no text", { a: [1] }, [{ edit: ["a"], at: 0, remove: 0, insert: "1" }]],
     ["a field of what has none", 1, [{ set: ["a"], to: 1 }]],
     ["a field of a list", { a: [1] }, [{ unset: ["a", 0] }]],
   ] as const)("that does not fit is refused: %s", (_name, value, delta) => {

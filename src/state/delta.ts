@@ -1,16 +1,21 @@
+import { changedFields, goneFields } from "../base/field-differences.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { differencesOf } from "../base/list-differences.ts";
+import { textDifferenceOf } from "../base/text-difference.ts";
 
 /** Where a change lies: keys and indices from the outside in. */
 type Path = readonly (string | number)[];
 
 /**
- * One step that turns a value into the next, as data. A splice covers append, insert, remove and replace in a list.
+ * One step that turns a value into the next, as data. A splice covers append, insert, remove and replace in a list, and
+ * an edit the same in a long text.
  * Small changes to large values stay small, because equal references are not compared any further.
  */
 export type Change =
   | { readonly set: Path; readonly to: Json }
   | { readonly unset: Path }
-  | { readonly splice: Path; readonly at: number; readonly remove: number; readonly insert: readonly Json[] };
+  | { readonly splice: Path; readonly at: number; readonly remove: number; readonly insert: readonly Json[] }
+  | { readonly edit: Path; readonly at: number; readonly remove: number; readonly insert: string };
 
 /** The changes that turn one value into the next. */
 export type Delta = readonly Change[];
@@ -33,31 +38,35 @@ function diffAt(before: Json | undefined, after: Json, path: Path, changes: Chan
   if (before === after) return;
   if (isList(before) && isList(after)) diffLists(before, after, path, changes);
   else if (isObject(before) && isObject(after)) diffObjects(before, after, path, changes);
+  else if (isLongText(before) && isLongText(after)) changes.push(textChange(before, after, path));
   else changes.push({ set: path, to: after });
 }
 
+/** An edit, where it is shorter than the text by enough to be worth it. */
+function textChange(before: string, after: string, path: Path): Change {
+  const { at, remove, insert } = textDifferenceOf(before, after);
+  return 2 * insert.length < after.length ? { edit: path, at, remove, insert } : { set: path, to: after };
+}
+
+/** From left to right: what lies before a difference is already as it will be, so its place is that in the list after. */
 function diffLists(before: readonly Json[], after: readonly Json[], path: Path, changes: Change[]): void {
-  const shorter = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < shorter && before[head] === after[head]) head += 1;
-  let tail = 0;
-  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
-  const removed = before.length - head - tail;
-  const inserted = after.length - head - tail;
-  if (removed === inserted) {
-    for (let at = head; at < head + removed; at += 1) diffAt(before[at], after[at] as Json, [...path, at], changes);
-  } else {
-    changes.push({ splice: path, at: head, remove: removed, insert: after.slice(head, head + inserted) });
+  for (const { was, is } of differencesOf(before, after)) {
+    const [remove, at] = [was.to - was.from, is.from];
+    if (remove === is.to - at) {
+      for (let step = 0; step < remove; step += 1)
+        diffAt(before[was.from + step], after[at + step] as Json, [...path, at + step], changes);
+    } else {
+      changes.push({ splice: path, at, remove, insert: after.slice(at, is.to) });
+    }
   }
 }
 
 function diffObjects(before: JsonObject, after: JsonObject, path: Path, changes: Change[]): void {
-  for (const key of Object.keys(before)) {
-    if (own(after, key) === undefined && before[key] !== undefined) changes.push({ unset: [...path, key] });
-  }
-  for (const key of Object.keys(after)) {
-    const [then, value] = [own(before, key), after[key]];
-    if (value !== undefined && value !== then) diffAt(then, value, [...path, key], changes);
+  const changed = changedFields(before, after);
+  for (const key of [...goneFields(before, after, changed), ...changed]) {
+    const [then, value] = [own(before, key), own(after, key)];
+    if (value !== undefined) diffAt(then, value, [...path, key], changes);
+    else if (then !== undefined) changes.push({ unset: [...path, key] });
   }
 }
 
@@ -65,6 +74,11 @@ function applyChange(value: Json, change: Change): Json {
   if ("set" in change) return replaceAt(value, change.set, 0, () => change.to);
   if ("unset" in change)
     return replaceAt(value, change.unset.slice(0, -1), 0, (parent) => without(parent, change.unset.at(-1)));
+  if ("edit" in change)
+    return replaceAt(value, change.edit, 0, (text) => {
+      if (typeof text !== "string") throw new TypeError("an edit needs a text");
+      return text.slice(0, change.at) + change.insert + text.slice(change.at + change.remove);
+    });
   return replaceAt(value, change.splice, 0, (list) => {
     if (!Array.isArray(list)) throw new TypeError("a splice needs a list");
     const { at, remove, insert } = change;
@@ -97,6 +111,11 @@ function without(parent: Json | undefined, key: string | number | undefined): Js
   if (!isObject(parent)) throw new TypeError("only a field can be unset");
   const { [String(key)]: _, ...rest } = parent;
   return rest;
+}
+
+/** A short one is said again as quickly as what became of it. */
+function isLongText(value: Json | undefined): value is string {
+  return typeof value === "string" && value.length >= 256;
 }
 
 function isList(value: Json | undefined): value is readonly Json[] {

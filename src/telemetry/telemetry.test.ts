@@ -550,7 +550,7 @@ describe("OpenTelemetry", () => {
     expect(spans.map(({ name }) => name)).toContain("execute_tool nobody");
     const { events, telemetry } = listen();
     const refusing = { "~standard": { version: 1, vendor: "test", validate: () => ({ issues: [{ message: "no" }] }) } };
-    const strict = writes("strict", async () => "never", { input: refusing as never });
+    const strict = writes("strict", async () => "never", { input: refusing as never, inputSchema: {} });
     const { session } = await opened(undefined, { tools: [strict], telemetry } as never);
     for (const name of ["made-up-1", "strict"]) await session.runTool({ name, input: {} });
     await session.setMode("plan", "to see");

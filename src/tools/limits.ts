@@ -1,3 +1,4 @@
+import { overDefaults } from "../base/options.ts";
 import { HoldfastError } from "../index.ts";
 
 /** How much one call of a workspace tool shows at most. Nothing is cut silently: the result says how to read on. */
@@ -34,11 +35,11 @@ export function withinBytes(lines: readonly string[], most: number): readonly st
 
 export function toolLimits(given: Partial<ToolLimits> = {}): ToolLimits {
   for (const [name, value] of Object.entries(given))
-    if (!Object.hasOwn(TOOL_LIMITS, name) || !Number.isSafeInteger(value) || value < 1)
+    if (!Object.hasOwn(TOOL_LIMITS, name) || (value !== undefined && !(Number.isSafeInteger(value) && value >= 1)))
       throw new HoldfastError("BAD_OPTION", {
         option: `limits.${name}`,
         value: String(value),
         known: Object.keys(TOOL_LIMITS),
       });
-  return { ...TOOL_LIMITS, ...given };
+  return overDefaults(TOOL_LIMITS, given);
 }

@@ -251,7 +251,8 @@ export class CallHandle implements Call {
     }
   }
 
-  async effect(name: string, args: unknown, { key }: { readonly key: string }): Promise<Json> {
+  async effect(name: string, args: unknown, options: { readonly key: string }): Promise<Json> {
+    const { key } = Object(options) as typeof options; // left out, it is refused by name like any other that is no key
     return this.#use("effect").effect(name, args, key, this.#stretch());
   }
 

@@ -2,6 +2,7 @@ import { copyJson } from "../base/copy-json.ts";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
+import { asName } from "../base/words.ts";
 import { isMarked } from "../records/redact.ts";
 import { CallIds } from "./call-ids.ts";
 import {
@@ -139,7 +140,7 @@ export class EffectBook {
     const { tool, callId, name, key } = request;
     // Kept, half a character becomes another one: not found again by its key, the effect would happen twice.
     if (typeof key !== "string" || !key.isWellFormed() || !name.isWellFormed())
-      throw new HoldfastError("EFFECT_BAD_KEY", { tool: tool.name, call: callId });
+      throw new HoldfastError("EFFECT_BAD_KEY", { tool: tool.name, effect: asName(name), call: callId });
     const id = effectId({ tool: tool.name, name, key });
     if (request.signal.aborted) throw ended(request); // asked for anew behind its call's end, it would be remembered for ever
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));

@@ -165,7 +165,7 @@ describe("a call that does not succeed", () => {
         () => {
           ran += 1;
         },
-        { input: anyNumber },
+        { input: anyNumber, inputSchema: { type: "object" } },
       ),
     ]);
     const before = state.session.snapshot().slices;

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { CallEffects, KeptResultPart, OutputStatus, UndoStage } from "../records/kinds.ts";
 import type { Content, RootChange } from "../state/part.ts";
 import type { EffectEntry } from "./effect.ts";
+import type { ResultPart } from "./result-parts.ts";
 import type { AttemptFailure } from "./validators.ts";
 
 /** What a ledger writes when a call is opened. */
@@ -32,6 +33,15 @@ export interface ClosedCall {
   readonly notes?: JsonObject;
 }
 
+/** What was said of a call by those who are not us. */
+export interface SaidOfCall {
+  readonly output: Json;
+  readonly parts?: readonly ResultPart[];
+  readonly payload?: Json;
+  readonly notes?: JsonObject;
+  readonly attemptFailures?: readonly AttemptFailure[];
+}
+
 /** Where effects are written down. */
 export interface EffectLedger {
   /** Called before the effect runs. */
@@ -60,6 +70,8 @@ export interface Ledger extends EffectLedger {
   opened(call: OpenedCall): Promise<void>;
   /** Writes the end of a call and of the calls inside it, with everything they changed: all of it or nothing. */
   closed(calls: readonly ClosedCall[], change: RootChange): Promise<void>;
+  /** The outcome as it was written down, for whoever asked for the call. Without it, as the tool returned it. */
+  shown?<O extends SaidOfCall>(outcome: O): O;
   /** Called when a result or a write comes after the call has ended. It is recorded, never applied. */
   late(call: { readonly callId: string; readonly tool: string; readonly output: Json }): Promise<void>;
 }

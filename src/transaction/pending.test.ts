@@ -36,7 +36,7 @@ describe("a call that a host begins and ends", () => {
   test("[TX-31] what is committed before it was admitted waits for that, and is refused with it", async () => {
     const { promise, resolve } = Promise.withResolvers<{ readonly value: object }>();
     const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate: () => promise } };
-    const slow = defineTool({ name: "slow", access: "write", input, run: () => "done" });
+    const slow = defineTool({ name: "slow", access: "write", input, inputSchema: {}, run: () => "done" });
     const deny: ToolPolicy = { name: "deny", check: () => "Not now." };
     const { state, transactions } = rig([slow], { policies: [deny] });
     const refused = transactions.begin({ id: "c1", name: "slow", input: {} }).catch((error: unknown) => error);
@@ -89,7 +89,9 @@ describe("a call that a host begins and ends", () => {
   test("[TX-31] aborted while it is admitted, it is refused to whoever began it, with the reason", async () => {
     const { promise, resolve } = Promise.withResolvers<{ readonly value: object }>();
     const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate: () => promise } };
-    const { transactions, ledger } = rig([defineTool({ name: "slow", access: "write", input, run: () => "done" })]);
+    const { transactions, ledger } = rig([
+      defineTool({ name: "slow", access: "write", input, inputSchema: {}, run: () => "done" }),
+    ]);
     const begun = transactions.begin({ id: "a", name: "slow", input: {} });
     await quiet();
     expect(await transactions.abort("a", "changed my mind")).toMatchObject({ status: "canceled" });
@@ -146,7 +148,7 @@ describe("a call that a host begins and ends", () => {
     };
     const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate } };
     const deny: ToolPolicy = { name: "deny", check: () => "Never." };
-    const broken = defineTool({ name: "broken", access: "write", input, run: () => "done" });
+    const broken = defineTool({ name: "broken", access: "write", input, inputSchema: {}, run: () => "done" });
     const { state, transactions, ledger } = rig([broken], { policies: [deny] });
     await expect(transactions.begin({ id: "c1", name: "broken", input: {} })).rejects.toMatchObject({
       code: "CALL_REFUSED",

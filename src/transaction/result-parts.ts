@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { badOption } from "../base/options.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import type { BlobRef, KeptResultPart } from "../records/kinds.ts";
@@ -32,6 +33,8 @@ const MOST_BYTES = 32 * 1024 * 1024;
  * kept once, beside the journal; a model that cannot read a part is told about it in words.
  */
 export function toolResult(parts: readonly (string | ResultMedia)[]): PartedResult {
+  if (!Array.isArray(parts))
+    throw badOption("parts", parts, "a list of texts and files; one text alone is returned as it is");
   const made = parts.map((part) => (typeof part === "string" ? textPart(part) : mediaPart(part)));
   const bytes = made.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : part.bytes.length), 0);
   if (bytes > MOST_BYTES) throw new HoldfastError("VALUE_TOO_LARGE", { bytes, most: MOST_BYTES });

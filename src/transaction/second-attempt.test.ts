@@ -140,7 +140,13 @@ test("[TX-31] a host's call that is aborted while its arguments are judged has e
     return { issues: [{ message: "n is not a number" }] };
   };
   const input: StandardSchema<{ readonly n: number }> = { "~standard": { version: 1, vendor: "test", validate } };
-  const tool = defineTool<{ readonly n: number }>({ name: "theirs", access: "write", input, run: ({ n }) => n });
+  const tool = defineTool<{ readonly n: number }>({
+    name: "theirs",
+    access: "write",
+    input,
+    inputSchema: {},
+    run: ({ n }) => n,
+  });
   const { transactions, ledger } = rig([tool]);
   const abort = new AbortController();
   const begun = transactions.begin({ id: "c1", name: "theirs", input: {} }, { signal: abort.signal });

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { isFields } from "../base/fields.ts";
 import { checkJson, type Json, type JsonObject } from "../base/json.ts";
 import {
   ABOVE_0,
@@ -14,6 +15,7 @@ import {
   STANDARD_SCHEMA,
   TEXT,
 } from "../base/options.ts";
+import { inWords } from "../base/words.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import type { ReadOnlyProof, ToolAccess, ToolActions } from "../contracts/tool-access.ts";
 import { issuesText } from "../state/schema-issues.ts";
@@ -28,10 +30,14 @@ export interface ToolSpec<I> {
   /** What the tool does, in words for the model. Default: empty. */
   readonly description?: string;
   /**
-   * Checks the arguments: any Standard Schema (zod, valibot, arktype). Without one, any arguments pass as they come.
+   * Checks the arguments and types the handler's first parameter: any Standard Schema (zod, valibot, arktype). Without
+   * one, any arguments pass as they come.
    */
   readonly input?: StandardSchema<I>;
-  /** JSON Schema of the arguments, shown to the model. Default: what `input` says of itself, or any object. */
+  /**
+   * JSON Schema of the arguments, shown to the model. It checks nothing. Default: what `input` says of itself, or without
+   * `input` any object.
+   */
   readonly inputSchema?: JsonObject;
   /** What the tool touches. It decides about plan mode, and whether a call may run again. */
   readonly access: ToolAccess;
@@ -96,7 +102,7 @@ const MOST_ATTEMPTS = 10;
 const TOOL_OPTIONS: { readonly [K in keyof ToolSpec<unknown>]-?: OptionRule } = {
   name: TEXT,
   description: TEXT,
-  input: STANDARD_SCHEMA,
+  input: { ...STANDARD_SCHEMA, wants: `${STANDARD_SCHEMA.wants}; JSON Schema is given as \`inputSchema\`` },
   inputSchema: ANYTHING, // told with why it cannot be kept
   access: oneOf(...Object.keys(RETRYABLE)),
   actions: OBJECT,
@@ -177,20 +183,32 @@ async function asks(question: () => boolean | Promise<boolean>): Promise<boolean
 
 const ANY_OBJECT: JsonObject = { type: "object" };
 
-/** Many schemas can describe themselves (Standard JSON Schema). One that cannot is offered as any object. */
+/**
+ * What a model is told of the arguments. Many schemas can describe themselves (Standard JSON Schema). Offered as any
+ * object, a tool would leave a model guessing; better to hear of it where the tool is defined.
+ */
 function schemaOf<I>({ name: tool, input, inputSchema }: ToolSpec<I>): JsonObject {
-  const described = input?.["~standard"].jsonSchema;
-  if (inputSchema === undefined && described === undefined) return ANY_OBJECT;
+  if (inputSchema !== undefined) return described("inputSchema", tool, JSON_SCHEMA, () => inputSchema);
+  if (input === undefined) return ANY_OBJECT;
+  const { jsonSchema } = input["~standard"];
+  return described("input", tool, SELF_DESCRIBED, () => jsonSchema?.input({ target: "draft-2020-12" }));
+}
+
+const JSON_SCHEMA = "JSON Schema, as plain data; a schema of zod or another library is given as `input`";
+const SELF_DESCRIBED =
+  "a schema that can describe itself in JSON Schema (zod from 4.2, arktype, valibot's toStandardJsonSchema), or `inputSchema` beside it";
+
+function described(option: string, tool: string, wants: string, schema: () => unknown): JsonObject {
+  const refused = (why: string, cause?: unknown) =>
+    new HoldfastError("BAD_OPTION", { option, tool, value: why.slice(0, 80), wants }, { cause });
+  let found: unknown;
   try {
-    const checked = checkJson(inputSchema ?? described?.input({ target: "draft-2020-12" }));
-    if (checked.ok) return checked.value.value as JsonObject;
-    throw new Error(checked.error.detail);
+    found = schema();
   } catch (cause) {
-    // Offered as any object, a model would guess; better to hear of it where the tool is defined.
-    throw new HoldfastError(
-      "BAD_OPTION",
-      { option: "inputSchema", tool, value: String(cause).slice(0, 80) },
-      { cause },
-    );
+    throw refused(inWords(cause), cause);
   }
+  const checked = checkJson(found);
+  if (!checked.ok) throw refused(found === undefined ? "a schema that cannot" : checked.error.detail);
+  if (!isFields(checked.value.value)) throw refused("no object");
+  return checked.value.value as JsonObject;
 }

@@ -301,8 +301,9 @@ export class Transactions {
   }
 
   /** Telemetry is best effort: the commit stands, whatever its listeners do. */
-  #told(outcome: CallOutcome): CallOutcome {
+  #told(ended: CallOutcome): CallOutcome {
     const { observe, onTelemetryFailure } = this.#options;
+    const outcome = this.#world.ledger.shown?.(ended) ?? ended;
     const failed = (error: unknown) => {
       try {
         onTelemetryFailure?.({ event: "telemetry_publish_failed", callId: outcome.callId, error });

@@ -12,22 +12,33 @@ import type { Source } from "../base/text/source.ts";
 import { countStrict, threadsIn, threadsOf } from "./threads.ts";
 import { type FlawedLine, NO_LINES, type Transcript, type Unrecognised } from "./transcript.ts";
 
+/** A file that is no document of any format that was asked for. */
+export interface NoDocument {
+  /** What is to be said of it, unless it is something else. */
+  readonly otherwise: Transcript | Unrecognised;
+  /** What it holds, where nothing is wrong with it as JSON: that may be a record. */
+  readonly value?: unknown;
+}
+
 /** Reads a file that is one JSON document. */
 export async function readDocument(
   source: Source,
   head: Head,
   only: FormatId | undefined,
-): Promise<Transcript | Unrecognised> {
+): Promise<Transcript | NoDocument> {
   const { text: whole, broken, bom } = await decodeAll(source);
-  if (whole.trim() === "") return only === undefined ? { unrecognised: "empty" } : nothing(FORMATS[only]);
+  const nothing = (unrecognised: "empty" | "unknown") =>
+    only === undefined ? { unrecognised } : nothingOf(FORMATS[only]);
+  if (whole.trim() === "") return { otherwise: nothing("empty") };
   const flaws: LineFlaw[] = [...(bom ? (["bom"] as const) : []), ...(broken ? (["invalid-utf8"] as const) : [])];
   const known = head.sound && !head.several && !broken ? head.records[0] : undefined; // parsed once is enough
   const { text, value } = known === undefined ? understood(whole, flaws) : { text: whole, value: known };
-  if (value === undefined) return { unrecognised: head.records.length > 0 ? "unknown" : "not-json" };
+  if (value === undefined) return { otherwise: { unrecognised: head.records.length > 0 ? "unknown" : "not-json" } };
   flaws.push(...textFlaws(text).filter((flaw) => flaw !== "line-separator"));
   const detected = detectDocument(value, only);
-  if (detected === undefined) return only === undefined ? { unrecognised: "unknown" } : nothing(FORMATS[only]);
-  return transcriptOf(detected, { text, value, flaws, bad: text !== whole || broken });
+  const bad = text !== whole || broken;
+  if (detected === undefined) return { otherwise: nothing("unknown"), ...(bad ? {} : { value }) };
+  return transcriptOf(detected, { text, value, flaws, bad });
 }
 
 /** A log is not read whole to find that it is none: a longer one with a damaged first line is taken for a log. */
@@ -41,7 +52,7 @@ export async function isOneDocument(source: Source): Promise<boolean> {
 }
 
 /** A file that holds nothing of the format the user named: a session without a word in it. */
-function nothing(format: Format): Transcript {
+function nothingOf(format: Format): Transcript {
   return {
     format,
     layout: "log",

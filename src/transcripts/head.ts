@@ -22,18 +22,18 @@ const SAMPLE = 60;
 const ENOUGH = 4 * 1024 * 1024;
 
 export async function headOf(source: Source): Promise<Head> {
-  if (source instanceof SmallFile) return wholeHeadOf(source);
+  if (source instanceof SmallFile) return readHead(source, () => false);
   const part = new FirstBytes(source, ENOUGH);
   const head = await readHead(part, ({ line }) => line.end === "" && part.cut);
   if (head.records.length > 0 || head.several || !part.cut) return head;
   // One line longer than that: a document, or a log that begins with a picture.
   if (await hasOneLine(source)) return { ...head, opens: true };
-  return wholeHeadOf(source);
+  return readHead(source, () => false);
 }
 
-/** The same, however long the first line is. */
-export function wholeHeadOf(source: Source): Promise<Head> {
-  return readHead(source, () => false);
+/** The head of a file of which one sound line is all. */
+export function headOfOne(value: unknown): Head {
+  return { records: [value], sound: isRecord(value), several: false, opens: false, begins: false };
 }
 
 async function readHead(source: Source, isCut: (line: LogLine) => boolean): Promise<Head> {
@@ -59,7 +59,7 @@ class HeadReader {
       this.#opens = found.length === 0 && isBracket(line.bytes);
       this.#begins = value === undefined && OPENING.has(line.bytes.find((byte) => byte > SPACE));
     }
-    this.#sound ||= isFields(value) && Object.keys(value).length > 0;
+    this.#sound ||= isRecord(value);
     if (value !== undefined) this.#records.push(value);
     else for (const text of found) this.#records.push(JSON.parse(text));
     return this.#records.length < SAMPLE && (this.#filled < 5 || this.#records.length > 0);
@@ -74,6 +74,10 @@ class HeadReader {
       begins: this.#begins,
     };
   }
+}
+
+function isRecord(value: unknown): boolean {
+  return isFields(value) && Object.keys(value).length > 0;
 }
 
 /** `[` and `{`. */

@@ -3,7 +3,7 @@ import { type Detected, detectDocument, detectLines } from "./detect.ts";
 import { isOneDocument, readDocument } from "./document.ts";
 import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
-import { type Head, headOf, wholeHeadOf } from "./head.ts";
+import { type Head, headOf, headOfOne } from "./head.ts";
 import { logLines } from "./log-lines.ts";
 import { isStrict, type LogLine } from "./records.ts";
 import { isFields } from "../base/fields.ts";
@@ -24,10 +24,11 @@ export async function readTranscript(source: Source, options: ReadOptions = {}):
   const isDocument = lines === undefined || (head.begins && (await isOneDocument(source)));
   if (!isDocument) return readLines(source, lines, options.format !== undefined);
   const document = await readDocument(source, head, options.format);
-  if (!("unrecognised" in document) || head.several || head.records.length > 0) return document;
+  if (!("otherwise" in document)) return document;
   // One line, too long to be looked at before: it may be the only record of a log, with a picture in it.
-  const line = asLines(await wholeHeadOf(source), options.format);
-  return line === undefined ? document : readLines(source, line, options.format !== undefined);
+  const isOne = !head.several && head.records.length === 0;
+  const alone = isOne ? asLines(headOfOne(document.value), options.format) : undefined;
+  return alone === undefined ? document.otherwise : readLines(source, alone, options.format !== undefined);
 }
 
 /** Lines of records, or nothing when the file is one document. */

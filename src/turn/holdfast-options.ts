@@ -105,12 +105,12 @@ const SHARE: OptionRule = {
 };
 /** A path is what somebody gives first. */
 const STORE: OptionRule = {
-  wants: 'a store, or what sqlite("…") answers',
+  wants: 'a store, or what sqlite("…") returns',
   fits: (value) => having("open").fits(value) || having("commit").fits(value),
 };
 const TRUE: OptionRule = { wants: "true", fits: (value) => value === true };
 const SLICE: OptionRule = {
-  wants: "what defineSlice answers",
+  wants: "what defineSlice returns",
   fits: (value) => typeof value === "object" && value !== null && isDefinedSlice(value),
 };
 const TELEMETRY = options<TelemetryOptions>({ sinks: listOf(having("emit")), content: BOOLEAN, onFailure: FUNCTION }, [
@@ -192,7 +192,7 @@ export const HOLDFAST_OPTIONS: OptionRules<HoldfastOptions> = {
   slices: listOf(SLICE),
   policies: listOf({ ...having("check"), wants: "a policy, with name and check" }),
   parts: listOf({ ...having("encode", "decode", "change", "apply"), wants: "a part of the state" }),
-  prompt: { wants: "what definePrompt answers", fits: (value) => LIST.fits(Object(value).sections) },
+  prompt: { wants: "what definePrompt returns", fits: (value) => LIST.fits(Object(value).sections) },
   context: CONTEXT,
   resources: FUNCTION,
   ids: having("next"),

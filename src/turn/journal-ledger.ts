@@ -5,14 +5,15 @@ import type { NewBlob } from "../contracts/store.ts";
 import { appendReserved, type Journal } from "../journal/journal.ts";
 import type { CallId } from "../records/ids.ts";
 import type { RecordDraft, UndoStage } from "../records/kinds.ts";
-import type { Content, Parts, RootChange } from "../state/part.ts";
+import type { Content, Parts, RootChange, RootDelta } from "../state/part.ts";
 import { beforeWriting } from "../state/unwritten.ts";
 import type { StateLedger } from "../state/truth.ts";
 import type { EffectEntry } from "../transaction/effect.ts";
-import type { ClosedCall, Ledger, OpenedCall } from "../transaction/ledger.ts";
+import type { ClosedCall, Ledger, OpenedCall, SaidOfCall } from "../transaction/ledger.ts";
 import type { SessionFold } from "./fold.ts";
 import { introductions } from "./kernel-parts.ts";
 import { withoutMediaSecrets } from "./media-secrets.ts";
+import { withoutOutcomeSecrets } from "./outcome-secrets.ts";
 import type { DecidedFiles, SessionFiles } from "./session-files.ts";
 
 /** Where transactions and the state write: the session's journal. A call's end and what it changed are one commit. */
@@ -94,8 +95,7 @@ export class JournalLedger implements Ledger, StateLedger {
     const fresh = onceEach([...staged, ...byDrafts], ({ ref }) => ref.name);
     const blobs = onceEach([...staged.map(({ ref }) => ref), ...named], ({ name }) => name);
     const parts = this.#parts();
-    // Slices let nothing become true that is no JSON; other parts say what they like.
-    const checked = Object.fromEntries(Object.entries(delta).filter(([name]) => parts.get(name)?.plain === true));
+    const checked = plainOf(delta, parts);
     const introduces = introductions(Object.keys(delta), parts, this.#journal.folded.introduced);
     const changed: RecordDraft = {
       kind: "state-changed",
@@ -107,6 +107,10 @@ export class JournalLedger implements Ledger, StateLedger {
     };
     const records = Object.keys(delta).length > 0 ? [...drafts, changed] : drafts;
     if (records.length > 0) await appendReserved(this.#journal, records, { staged: fresh, checked }); // else: other references, the same values
+  }
+
+  shown<O extends SaidOfCall>(outcome: O): O {
+    return withoutOutcomeSecrets(outcome, this.#journal.redactor);
   }
 
   async late({
@@ -150,6 +154,13 @@ export class JournalLedger implements Ledger, StateLedger {
     for (const { bytes } of contents) staged.push(await this.#journal.stageBlob(bytes));
     return staged;
   }
+}
+
+/** The changes that are known to be JSON: slices let nothing else become true, and other parts say what they like. */
+function plainOf(delta: RootDelta, parts: Parts): RootDelta {
+  const isPlain = (name: string) => parts.get(name)?.plain === true;
+  if (Object.keys(delta).every(isPlain)) return delta; // the very same: then it is not even walked through
+  return Object.fromEntries(Object.entries(delta).filter(([name]) => isPlain(name)));
 }
 
 function aboutOf({ tool, name, key, generation }: EffectEntry) {

@@ -14,7 +14,14 @@ import { RunBudget } from "./limits.ts";
 import type { Session } from "./session.ts";
 import { summariseWith } from "./summarise-with.ts";
 import { repairMessages } from "../history/messages.ts";
-import { normalize } from "../history/normalize.ts";
+import { ensureCallOutputsPresent, normalize, removeOrphanOutputs } from "../history/normalize.ts";
+import { repairHistory } from "../history/repair.ts";
+import { loadSession, recoverFromCrash } from "../history/session.ts";
+import { trimOldHistory } from "../history/trim.ts";
+
+/** A session that a crash cut off, and the wish to look at it as it is. */
+const CUT_OFF = '[{"kind":"call","callKind":"function","callId":"c1","name":"ls"}]';
+const AS_IT_IS = contextConfig({ auto_recover_from_crash: false });
 
 describe("bounds of a turn that cannot work", () => {
   test("[LOOP-7] are refused by their names", async () => {
@@ -261,13 +268,23 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
   test("who is misunderstood is told what would work", async () => {
     const wrong = createHoldfast({ store: "sessions.db" } as never);
     await expect(wrong).rejects.toMatchObject({
-      details: { option: "store", wants: 'a store, or what sqlite("…") answers' },
+      details: { option: "store", wants: 'a store, or what sqlite("…") returns' },
     });
     const { session } = await opened();
     const turn = watch(session.run("go", { model: "claude" } as never));
     await expect(turn).rejects.toMatchObject({
-      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) answers' },
+      details: { option: "model", wants: 'a model, e.g. what anthropic({ model: "…" }) returns' },
     });
+    await session.close();
+  });
+
+  test("a call that names no tool is refused to whoever asked for it, and opens nothing", async () => {
+    const { session } = await opened();
+    const details = { option: "call.name", value: "undefined", wants: expect.stringContaining("{ name, input }") };
+    for (const call of ["read_file", undefined, { tool: "read_file", input: {} }] as never[])
+      for (const asking of [session.runTool(call), session.runTools([call]), session.begin(call)])
+        await expect(asking).rejects.toMatchObject({ code: "BAD_OPTION", details });
+    expect((await collect(session.read())).map(({ kind }) => kind)).not.toContain("call-opened");
     await session.close();
   });
 
@@ -372,6 +389,13 @@ describe("[ID-16] what a kernel or a turn is told and cannot be meant", () => {
     ["normalize", () => normalize([], { mode: "strickt" } as never), "mode"],
     ["normalize", () => normalize([], { format: "anthropic" } as never), "format"],
     ["normalize", () => normalize([], { profile: "claude" } as never), "profile"],
+    ["repairHistory", () => repairHistory([], { onyl: ["orphan-output"] } as never), "onyl"],
+    ["repairHistory", () => repairHistory([], { only: ["orphan-outputs"] } as never), "only[0]"],
+    ["ensureCallOutputsPresent", () => ensureCallOutputsPresent([], { inflight: new Map() } as never), "inflight"],
+    ["removeOrphanOutputs", () => removeOrphanOutputs([], { tools: ["grep"] } as never), "tools"],
+    ["recoverFromCrash", () => recoverFromCrash([], { mode: "strict" } as never), "mode"],
+    ["trimOldHistory", () => trimOldHistory([], 1, { profil: "anthropic" } as never), "profil"],
+    ["loadSession", () => loadSession(CUT_OFF, { config: AS_IT_IS, warm: () => {} } as never), "warm"],
   ])("[ID-17] an option of %s is refused by its name", (_, make, option) => {
     expect(make).toThrow(expect.objectContaining({ code: "BAD_OPTION", details: expect.objectContaining({ option }) }));
   });

@@ -103,6 +103,7 @@ describe("what a result may hold", () => {
 
   test.each([
     ["no media type", [{ mediaType: "picture", bytes: PNG }], "BAD_OPTION"],
+    ["a text in place of a list", "words" as never, "BAD_OPTION"],
     ["no bytes", [{ mediaType: "image/png", bytes: "iVBO" as never }], "BAD_OPTION"],
     ["too much", [{ mediaType: "image/png", bytes: new Uint8Array(33 * 1024 * 1024) }], "VALUE_TOO_LARGE"],
   ])("[TOOL-1] %s is refused, and the call is undone", async (_, parts, code) => {

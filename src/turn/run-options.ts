@@ -39,7 +39,7 @@ export interface RunOptions extends RequestOptions, StoryOptions {
   readonly ask?: AskSomebody;
 }
 
-export const MODEL: OptionRule = { ...having("ask"), wants: 'a model, e.g. what anthropic({ model: "…" }) answers' };
+export const MODEL: OptionRule = { ...having("ask"), wants: 'a model, e.g. what anthropic({ model: "…" }) returns' };
 
 /** Without end nothing would ever be left out, and no share of it is a number. */
 export const WINDOW: OptionRule = {

@@ -453,6 +453,7 @@ describe("stopping", () => {
     const hanging = writes("hanging", () => "ok", { approval: () => never });
     const parsing = writes("parsing", () => "ok", {
       input: { "~standard": { version: 1, vendor: "test", validate: () => never } },
+      inputSchema: {},
     });
     for (const name of ["hanging", "parsing"]) {
       const { session } = await opened(new MemoryDisk(), { tools: [hanging, parsing] });
@@ -469,7 +470,8 @@ describe("stopping", () => {
     const validate = () => {
       throw new Error("the schema is broken");
     };
-    const broken = writes("broken", () => "ok", { input: { "~standard": { version: 1, vendor: "test", validate } } });
+    const input = { "~standard": { version: 1 as const, vendor: "test", validate } };
+    const broken = writes("broken", () => "ok", { input, inputSchema: {} });
     const { session } = await opened(new MemoryDisk(), { tools: [broken] });
     const { end } = await watch(
       session.run("go", { model: scripted([{ calls: [{ name: "broken" }] }, { text: "ok" }]) }),

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../base/canonical.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { overDefaults } from "../base/options.ts";
 import { type Pressure, pressureOf } from "../context/boundary/pressure.ts";
 import { deriveView, MARKS } from "../context/derive.ts";
 import { explainPage, type Explanation } from "../context/explain.ts";
@@ -327,7 +328,7 @@ export class SessionContext {
 
   /** After a mode flip the provider reads everything anew anyway. */
   #makesRoom(previous: View | undefined): boolean {
-    const { low } = { ...MARKS, ...this.#options.marks };
+    const { low } = overDefaults(MARKS, this.#options.marks);
     return this.#log.flipped && previous !== undefined && previous.tokens > low * previous.budget;
   }
 

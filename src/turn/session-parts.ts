@@ -1,4 +1,4 @@
-import { type OptionRules, TEXT } from "../base/options.ts";
+import { badOption, type OptionRules, TEXT } from "../base/options.ts";
 import type { Store } from "../contracts/store.ts";
 import type { ExecHost } from "../exec/commands.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -94,7 +94,10 @@ export interface SessionCall {
 }
 
 /** Field by field: whatever else a host's object holds is not for it to say, such as that its opening is written down. */
-export function toolCallOf({ id, name, input, alias, epoch, denied }: SessionCall, made: CallId): ToolCall {
+export function toolCallOf(call: SessionCall, made: CallId): ToolCall {
+  const { id, name, input, alias, epoch, denied } = Object(call) as SessionCall;
+  // A bare name would be a call of a tool that is not there, and the caller's mistake the model's.
+  if (!TEXT.fits(name)) throw badOption("call.name", name, "the name of a tool, as in { name, input }");
   return {
     ...(id === undefined ? { id: made, isNew: true } : { id }),
     name,

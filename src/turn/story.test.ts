@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { counter, writes } from "../../test/support/calls.ts";
 import { opened } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
@@ -182,6 +183,30 @@ test("[CAT-7] a tool whose schema or name cannot be kept is refused where it is 
   expect(define({ inputSchema: { when: new Date() } })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
   expect(define({ name: "__proto__" })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
   expect(define({ name: "constructor" })).not.toThrow();
+});
+
+test("[CAT-10] a tool of whose arguments no model could be told is refused where it is defined, with what to give instead", () => {
+  const define = (more: object) => () => defineTool({ name: "odd", access: "read", run: () => null, ...more });
+  const refused = (option: string, value: string, wants: string) =>
+    expect.objectContaining({
+      code: "BAD_OPTION",
+      details: { option, tool: "odd", value, wants: expect.stringContaining(wants) },
+    });
+  const zod = z.object({ at: z.string() });
+  const silent = { "~standard": { ...zod["~standard"], jsonSchema: undefined } };
+  expect(define({ input: zod })().inputSchema).toMatchObject({ properties: { at: { type: "string" } } });
+  expect(define({ input: silent, inputSchema: { title: "told" } })().inputSchema).toEqual({ title: "told" });
+  expect(define({ inputSchema: zod })).toThrow(
+    refused("inputSchema", "ZodObject is not plain data", "given as `input`"),
+  );
+  expect(define({ inputSchema: [] })).toThrow(refused("inputSchema", "no object", "JSON Schema"));
+  expect(define({ input: silent })).toThrow(refused("input", "a schema that cannot", "`inputSchema` beside it"));
+  expect(define({ input: z.object({ at: z.date() }) })).toThrow(
+    refused("input", "Date cannot be represented in JSON Schema", "`inputSchema` beside it"),
+  );
+  expect(define({ input: { type: "object" } })).toThrow(
+    expect.objectContaining({ details: expect.objectContaining({ wants: expect.stringContaining("`inputSchema`") }) }),
+  );
 });
 
 describe("a request", () => {

@@ -201,6 +201,25 @@ eachDriver((driver) => {
       },
       { "d/b.txt": "bee\nbee\n", "n/1": "z\n" },
     ],
+    [
+      "a folder that the call moved away is moved back by a command, with another mode",
+      async (call) => {
+        await call.files.move("d", "new");
+        await call.exec("chmod 700 new; mv new d");
+        return (await call.exec("cat d/b.txt")).stdout.text;
+      },
+      { "d/b.txt": "bee\n" },
+    ],
+    [
+      "a folder that the call has put in the place of another is given its mode by a command",
+      async (call) => {
+        await call.exec("mkdir new");
+        await call.files.delete("d", { recursive: true });
+        await call.files.move("new", "d");
+        return (await call.exec("chmod 700 d; echo bee")).stdout.text;
+      },
+      { "d/b.txt": undefined },
+    ],
   ])("[EXEC-7] [EXEC-12] %s", async (_what, work, due) => {
     const said: unknown[] = [];
     const { root, before, run } = await inOneCall(driver, async (call) => said.push(await work(call)));
@@ -209,5 +228,26 @@ eachDriver((driver) => {
     for (const [path, text] of Object.entries(due)) expect([path, textAt(root, path)]).toEqual([path, text]);
     expect((await session.rewind({ before: callId })).files?.kept).toEqual([]);
     expect(portrait(root, { times: false })).toEqual(before);
+  });
+
+  test("[HOST-10] [EXEC-12] a folder that one call removed, and a command of the next made anew, comes back with its mode", async () => {
+    const at = laid();
+    const access = "execute";
+    const tools = [
+      defineTool({ name: "remove", access, run: (_, { files }) => files.delete("d", { recursive: true }) }),
+      defineTool({ name: "make", access, run: async (_, call) => void (await call.exec("mkdir -m 700 d")) }),
+    ];
+    const { session } = await withCommands(driver, { tools }, at);
+    const before = portrait(at.root, { times: false });
+    const [removed, made] = [
+      await session.runTool({ name: "remove", input: {} }),
+      await session.runTool({ name: "make", input: {} }),
+    ];
+    expect([removed.ok, made.ok]).toEqual([true, true]);
+    const planned = await session.rewind({ before: removed.callId, dryRun: true });
+    const done = await session.rewind({ before: removed.callId });
+    expect(done.files).toMatchObject({ kept: [], unlike: [], files: planned.files?.files });
+    expect(portrait(at.root, { times: false })).toEqual(before);
+    await session.close();
   });
 });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { FAULT_KINDS } from "../../src/history/faults.ts";
 import { HistoryIndex } from "../../src/history/history-index.ts";
-import { repairHistory, validateHistory } from "../../src/history/repair.ts";
+import { type Repair, type RepairOptions, repairHistory, validateHistory } from "../../src/history/repair.ts";
 import { trimOldHistory } from "../../src/history/trim.ts";
 import type { Item, OutputItem } from "../../src/wire/item.ts";
 import { PROFILES, type ProfileId } from "../../src/wire/profiles.ts";
@@ -96,6 +97,30 @@ describe.each([
     );
   });
 
+  test("[PAIR-20] [PAIR-33] an index gives what a cold pass gives, the same items again where they are equal, whatever is asked", () => {
+    hold(
+      fc.tuple(broken, fc.array(anyQuestion, { minLength: 1, maxLength: 8 })),
+      ([items, questions]) => {
+        const index = new HistoryIndex();
+        let log: Item[] = [];
+        let before: readonly Repair[] = [];
+        for (let nth = 0; log.length < items.length && nth < 40; nth += 1) {
+          const question = questions[nth % questions.length] as Question;
+          if (question.shrinks && nth % 5 === 0) log = log.slice(0, log.length >> 1);
+          log.push(...items.slice(log.length, log.length + 1 + question.stride));
+          const options = optionsOf(question, items);
+          const warm = repairHistory(log, { ...options, index });
+          expect(warm).toEqual(repairHistory(log, options));
+          const again = repairHistory(log, { ...options, index }).history;
+          expect(again.every((item, at) => item === warm.history[at])).toBe(true);
+          for (const repair of warm.repairs) expect(madeAgain(repair, before)).toBe(false);
+          before = warm.repairs;
+        }
+      },
+      2000,
+    );
+  });
+
   test("[PAIR-21] whatever is trimmed, the rest is whole and no group is parted", () => {
     hold(
       fc.tuple(broken, fc.nat(20)),
@@ -126,5 +151,48 @@ function isPaired(items: readonly Item[], at: number, touched: ReadonlySet<numbe
   return (
     item.kind !== "output" ||
     items.some((other, where) => touched.has(where) && other.kind === "call" && other.callId === item.callId)
+  );
+}
+
+/** One repair of a growing log: how much of it is new, and what is asked about it. */
+interface Question {
+  readonly stride: number;
+  readonly shrinks: boolean;
+  /** Every third tool is not offered, or every third call still runs: counted from here; 0 for none. */
+  readonly gone: number;
+  readonly running: number;
+  readonly now: number | undefined;
+  readonly only: RepairOptions["only"];
+}
+
+const anyQuestion: fc.Arbitrary<Question> = fc.record({
+  stride: fc.nat(5),
+  shrinks: fc.boolean(),
+  gone: fc.nat(3),
+  running: fc.nat(3),
+  now: fc.constantFrom(undefined, 1, 9),
+  only: fc.option(fc.subarray([...FAULT_KINDS]), { nil: undefined, freq: 4 }),
+});
+
+function optionsOf({ gone, running, now, only }: Question, items: readonly Item[]): RepairOptions {
+  const calls = items.flatMap((item) => (item.kind === "call" ? [item] : []));
+  const names = [...new Set(calls.map(({ name }) => name))];
+  const ids = [...new Set(calls.flatMap(({ callId }) => (callId === undefined ? [] : [callId])))];
+  const inFlight = ids.flatMap((id, nth) =>
+    nth % 3 === running - 1 ? [[id, nth % 2 === 0 ? {} : { deadline: 5 }] as const] : [],
+  );
+  return {
+    ...(gone === 0 ? {} : { tools: new Set(names.filter((_, nth) => nth % 3 !== gone - 1)) }),
+    ...(running === 0 ? {} : { inFlight: new Map(inFlight) }),
+    ...(now === undefined ? {} : { now }),
+    ...(only === undefined ? {} : { only }),
+  };
+}
+
+/** Whether a repair made another object where the one before it had made an equal one of the same item. */
+function madeAgain({ fault, action, item }: Repair, before: readonly Repair[]): boolean {
+  return before.some(
+    (one) =>
+      one.item !== item && JSON.stringify([one.fault, one.action, one.item]) === JSON.stringify([fault, action, item]),
   );
 }

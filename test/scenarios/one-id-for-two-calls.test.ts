@@ -195,7 +195,7 @@ describe("an id that has ended", () => {
 });
 
 describe("what could not be found again as it was written", () => {
-  test("[TX-24] [TX-29] an effect's key or name with half a character is refused before anything is done", async () => {
+  test("[TX-24] [TX-29] an effect's key that is missing, or its key or name with half a character, is refused before anything is done", async () => {
     const { did, tools } = post();
     const odd = defineTool({
       name: "odd",
@@ -203,11 +203,19 @@ describe("what could not be found again as it was written", () => {
       effects: { [`mail${HALF}`]: { run: async () => (did.push("sent oddly"), null) } },
       run: (_, call) => call.effect(`mail${HALF}`, {}, { key: "k" }),
     });
-    const { session } = await opened(new MemoryDisk(), { tools: [...tools, odd] });
+    const unkeyed = defineTool({
+      name: "unkeyed",
+      access: "write",
+      effects: { mail: { run: async () => (did.push("sent without a key"), null) } },
+      run: (_, call) => (call.effect as (...given: readonly unknown[]) => unknown)("mail", {}),
+    });
+    const { session } = await opened(new MemoryDisk(), { tools: [...tools, odd, unkeyed] });
     const { reason, output } = await session.runTool({ name: "send", input: { key: "k", half: true } });
     expect([reason, output]).toEqual(["EFFECT_BAD_KEY", expect.stringContaining("half a character")]);
     expect(await session.runTool({ name: "odd", input: {} })).toMatchObject({ reason: "EFFECT_BAD_KEY" });
     expect(await session.runTool({ name: "send", input: { key: 7 } })).toMatchObject({ reason: "EFFECT_BAD_KEY" });
+    const sent = await session.runTool({ name: "unkeyed", input: {} });
+    expect([sent.reason, sent.output]).toEqual(["EFFECT_BAD_KEY", expect.stringContaining("effect: mail")]);
     expect(did).toEqual([]);
     expect(await session.runTool({ name: "send", input: { key: "whole 📮" } })).toMatchObject({ ok: true });
   });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import {
   createHoldfast,
@@ -10,7 +11,9 @@ import {
   type ModelRequest,
   type Session,
 } from "../../src/index.ts";
+import { serveTools } from "../../src/adapters/mcp/entry.ts";
 import { scripted } from "../../src/adapters/scripted/entry.ts";
+import { memoryStore } from "../../src/stores/memory/entry.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { Box, writes } from "../support/calls.ts";
 import { watch } from "../support/loop.ts";
@@ -200,6 +203,45 @@ test("[REDACT-6] what is true, what the model reads and what another process fin
     request!.items.slice(0, before!.stableItems).map((item) => JSON.stringify({ ...item, origin: undefined }));
   expect(before!.stableItems).toBeGreaterThan(3);
   expect(told(after)).toEqual(told(before)); // the prefix, byte for byte
+});
+
+test("[REDACT-26] what a host is given of a call reads like what is kept of it, for a model of its own, too", async () => {
+  await using holdfast = await createHoldfast({ store: memoryStore(), tools: TOOLS, secrets: [CANARY] });
+  await using session = await holdfast.open("s");
+  const clean = (given: unknown) => {
+    const text = JSON.stringify(given, (_key, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString() : value,
+    );
+    expect(text).toContain("[redacted:");
+    expect(text).not.toContain(CANARY);
+    expect(text).not.toContain(TOKEN);
+  };
+  for (const name of ["says", "throws", "fails", "attaches"]) clean(await session.runTool({ name, input: {} }));
+  const [outcome] = await session.runTools([{ name: "says", input: {} }]);
+  const model = scripted([{ calls: [{ name: "says", input: {} }] }, { text: "done" }]);
+  const { events } = await watch(session.run("go", { model }));
+  clean(events.filter(({ kind }) => kind === "call-closed"));
+  await using begun = await session.begin({ name: "theirs", input: {} });
+  clean(await begun.commit({ stdout: BOTH }));
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await serveTools(session).connect(there);
+  const client = new Client({ name: "another host", version: "1" });
+  await client.connect(here);
+  clean(await client.callTool({ name: "says", arguments: {} }));
+  await client.close();
+  const kept = (await collect(session.read())).find((entry) => entry.kind === "call-closed" && entry.tool === "says");
+  expect(outcome?.output).toEqual(kept?.kind === "call-closed" ? kept.output : "nothing");
+  expect(seen.length).toBeGreaterThan(0); // the tools themselves worked with what they were given
+});
+
+test("[REDACT-26] a tool that runs another inside its call works with the real value", async () => {
+  const calls = writes("calls", async (_input, call) => {
+    const inner = await call.run({ name: "says", input: {} });
+    return String((inner.output as { readonly stdout: string }).stdout).length;
+  });
+  await using holdfast = await createHoldfast({ store: memoryStore(), tools: [...TOOLS, calls], secrets: [CANARY] });
+  await using session = await holdfast.open("s");
+  expect((await session.runTool({ name: "calls", input: {} })).output).toBe(BOTH.length);
 });
 
 class SecretBox extends Box {

@@ -6,6 +6,7 @@ import { opened, OPTIONS, run, step } from "../support/durable.ts";
 import { scripted, watch } from "../support/loop.ts";
 import { scratchFolder } from "../support/places.ts";
 import { collect, MemoryDisk } from "../support/stores.ts";
+import { defineSlice } from "../../src/state/slice.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { toolResult } from "../../src/transaction/result-parts.ts";
 import { createHoldfast, type Holdfast } from "../../src/turn/holdfast.ts";
@@ -90,6 +91,32 @@ describe("a secret that is registered later", () => {
     await session.close();
     await holdfast.close();
     expect(inFiles()).toBe(false);
+  });
+
+  test("[REDACT-10] [SLICE-14] is dropped also where it came into a long text in two pieces", async () => {
+    const report = defineSlice("report", {
+      initial: "Of today.\n".repeat(90),
+      on: { said: (now, more: string) => now + more },
+    });
+    const say = writes<string>("say", async (text, call) => call.dispatch(report.said(text)));
+    const store = () => sqlite(join(folder, "pieces", "s.db"), { durability: "process" });
+    const holdfast = await createHoldfast({ ...OPTIONS, slices: [report], tools: [say], store: store() });
+    const session = await holdfast.open("s");
+    const half = LATE.length / 2;
+    for (const text of ["The word is ", LATE.slice(0, half), LATE.slice(half), ".\nMore.\n"])
+      await session.runTool({ name: "say", input: text });
+    const written = (await collect(session.read())).flatMap((entry) => (entry.kind === "state-changed" ? [entry] : []));
+    expect(JSON.stringify(written).length).toBeLessThan(4_000);
+    await session.close();
+    holdfast.registerSecret({ name: "late", value: LATE });
+    expect(await holdfast.dropSecrets("s")).toMatchObject({ left: [], erased: true });
+    const left = await holdfast.open("s");
+    expect(left.state.session.get(report)).toMatch(/The word is \[redacted:late\]\.\nMore\.\n$/);
+    const changes = (await collect(left.read())).filter(({ kind }) => kind === "state-changed");
+    expect(JSON.stringify(changes)).toContain(LATE.slice(0, half));
+    expect(JSON.stringify(changes)).not.toContain(LATE.slice(half)); // what was to be put behind it is gone
+    await holdfast.close();
+    expect(holds(join(folder, "pieces"), LATE)).toBe(false);
   });
 
   test.each([100, 200_000])(

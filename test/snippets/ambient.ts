@@ -13,6 +13,7 @@ import { sqlite } from "holdfast/stores/sqlite";
 import * as telemetry from "holdfast/telemetry";
 import { startProviderServer } from "holdfast/testing";
 import { workspaceTools } from "holdfast/tools";
+import { z } from "zod";
 
 const { createHoldfast, defineTool } = door;
 const LEAKED = "a secret that got out";
@@ -70,6 +71,7 @@ async function world() {
   const prompt = door.definePrompt("plain", [{ id: "identity", body: "You are careful." }]);
   const kernel = { holdfast, session, store, tools, model, prompt, items, messages, history: messages, callId };
   const made = {
+    z,
     sqlite,
     anthropic,
     openai,

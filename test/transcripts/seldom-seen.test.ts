@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { joined, type Source } from "../../src/base/text/source.ts";
 import { examine } from "../../src/transcripts/doctor.ts";
 import type { FormatId } from "../../src/transcripts/format.ts";
@@ -504,8 +504,8 @@ const inPieces = (text: string, size: number): Source => ({
 
 describe("a file whose first line is longer than what is looked at to know it", () => {
   const picture = "A".repeat(4_300_000);
-  const codes = async (text: string) => {
-    const found = await examine(inPieces(text, 1_000_000));
+  const codes = async (text: string, format?: FormatId) => {
+    const found = await examine(inPieces(text, 1_000_000), format === undefined ? {} : { format });
     if ("unrecognised" in found) throw new Error(found.unrecognised);
     return { found, codes: [found.format, ...codesOf(found)] };
   };
@@ -527,6 +527,24 @@ describe("a file whose first line is longer than what is looked at to know it", 
     };
     expect((await codes(jsonl(only))).codes).toEqual(["claude-code"]);
     await expect(codes(JSON.stringify({ of: "nobody's", picture }))).rejects.toThrow("unknown");
+  });
+
+  test("[DOC-1] [DOC-21] is the same log when its format is named, and nothing in it is passed over as clean", async () => {
+    const asked = message("assistant", words(picture), use("a"));
+    const only = { type: "assistant", uuid: "u1", parentUuid: null, sessionId: "s", message: asked };
+    for (const text of [jsonl(only), `\ufeff${jsonl(only)}\n \n`, JSON.stringify(only)]) {
+      const named = await codes(text, "claude-code");
+      expect(named.codes).toEqual((await codes(text)).codes);
+      expect(named.codes).toContain("missing-output");
+      expect(named.found.calls).toBe(1);
+    }
+  });
+
+  test("[DOC-27] is parsed once, and not once more to see whether it is a record, when it is nobody's", async () => {
+    const parse = vi.spyOn(JSON, "parse");
+    await expect(codes(JSON.stringify({ of: "nobody's", picture }))).rejects.toThrow("unknown");
+    expect(parse.mock.calls.filter(([text]) => text.length > picture.length).length).toBe(1);
+    parse.mockRestore();
   });
 
   test("[DOC-1] is a log when more lines follow it", async () => {

@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writes } from "../support/calls.ts";
 import { memoryDeps, MemoryDisk } from "../support/stores.ts";
-import { type Edit, freshRoot, inWorkspace, refusingDisk, work } from "../support/workspaces.ts";
+import { type At, type Edit, freshRoot, inWorkspace, refusingDisk, work } from "../support/workspaces.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { createHoldfast, Holdfast } from "../../src/turn/holdfast.ts";
 import type { SessionOptions } from "../../src/turn/holdfast-options.ts";
@@ -17,6 +18,15 @@ const coded = (code: string) => expect.objectContaining({ code });
 async function refused(code: string, options: SessionOptions, at = freshRoot()): Promise<void> {
   const attempt = inWorkspace(options, at);
   await expect(attempt).rejects.toEqual(coded(code));
+}
+
+/** Left by a process that died between preparing and deciding. */
+function leavePlanOf(session: string, at: At): { readonly sum: string; readonly body: string } {
+  const steps = [{ path: "f", from: { kind: "absent" }, to: { kind: "folder", mode: 493 }, kept: null, aside: "aa-0" }];
+  const body = JSON.stringify({ state: "prepared", tx: "aa", order: 1, session, after: 1, steps });
+  const sum = createHash("sha256").update(body).digest("hex");
+  writeFileSync(join(at.root, ".holdfast/workspace/intent-a"), `${sum} ${body}\n`);
+  return { sum, body };
 }
 
 describe("the root", () => {
@@ -67,17 +77,46 @@ describe("the root", () => {
     await refused("WORKSPACE_FOREIGN", { workspace: freshRoot().root }, at);
     const other = await work();
     expect(await other.files.exists("f")).toBe(false);
-    // Left by a process that died between preparing and deciding, with a store that is not this one.
-    const steps = [
-      { path: "f", from: { kind: "absent" }, to: { kind: "folder", mode: 493 }, kept: null, aside: "aa-0" },
-    ];
-    const body = JSON.stringify({ state: "prepared", tx: "aa", order: 1, session: "theirs", after: 1, steps });
-    const { createHash } = await import("node:crypto");
-    const sum = createHash("sha256").update(body).digest("hex");
-    writeFileSync(join(at.root, ".holdfast/workspace/intent-a"), `${sum} ${body}\n`);
+    const { sum, body } = leavePlanOf("theirs", at);
     await refused("WORKSPACE_FOREIGN", {}, at);
     writeFileSync(join(at.root, ".holdfast/workspace/intent-a"), `${sum} ${body.slice(0, -9)}`);
     await work({}, at);
+  });
+});
+
+describe("a workspace that cannot be opened", () => {
+  /** What is open of all that was opened through it. */
+  function counting(): { readonly port: HostPort; readonly open: Set<number> } {
+    const open = new Set<number>();
+    const opened = (handle: number) => {
+      open.add(handle);
+      return handle;
+    };
+    const port: HostPort = {
+      ...realHost,
+      openFolder: (path) => opened(realHost.openFolder(path)),
+      openFile: (path, how) => opened(realHost.openFile(path, how)),
+      close: (handle) => {
+        realHost.close(handle);
+        open.delete(handle);
+      },
+    };
+    return { port, open };
+  }
+
+  test("[HOST-26] leaves nothing of it open, whatever it is refused for", async () => {
+    const at = freshRoot();
+    const { port, open } = counting();
+    const { root } = at;
+    const first = await inWorkspace({ workspace: { root, port } }, at);
+    await first.session.close();
+    await first.holdfast.close();
+    expect(open.size).toBe(0);
+    await refused("BAD_OPTION", { workspace: { root, port, rescue: { files: -1 } } }, at);
+    expect(open.size).toBe(0);
+    leavePlanOf("theirs", at);
+    await refused("WORKSPACE_FOREIGN", { workspace: { root, port } }, at);
+    expect(open.size).toBe(0);
   });
 });
 

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../base/errors.ts";
+import { objectSchema } from "../../base/object-schema.ts";
 import type { ModelRequest, ReasoningEffort } from "../../contracts/model.ts";
 import { writeMessages } from "../../wire/project.ts";
 import { fieldsOf } from "../fields.ts";
@@ -56,7 +57,8 @@ function budget(effort: ReasoningEffort, limit: number): number {
 }
 
 const offers = writtenOnce(({ name, description, input }) => {
-  return { name, ...(description === undefined ? {} : { description }), input_schema: { type: "object", ...input } };
+  const described = description === undefined ? {} : { description };
+  return { name, ...described, input_schema: { type: "object", ...objectSchema(input) } };
 });
 
 /** How a body of this provider is read back. */

@@ -1,10 +1,11 @@
 /** `holdfast/adapters/mcp`: the tools of any MCP client as tools of a session. */
 import { HoldfastError } from "../../base/errors.ts";
-import { ANYTHING, BOOLEAN, checkOptions, type OptionRule, whole } from "../../base/options.ts";
+import { ANYTHING, badOption, BOOLEAN, checkOptions, having, type OptionRule, whole } from "../../base/options.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import type { Session, Tool } from "../../index.ts";
+import { each, onToolsChanged } from "./listening.ts";
 import { wrapTool } from "./tool.ts";
-import { type McpClient, type McpTool, TOOLS_CHANGED } from "./vendor.ts";
+import type { McpClient, McpTool } from "./vendor.ts";
 
 export { type McpTransport, type ServedCall, type ServeOptions, serveTools, type ToolServer } from "../tool-server.ts";
 export type { McpClient, McpTool } from "./vendor.ts";
@@ -43,6 +44,8 @@ export interface McpTools {
 
 /** Lists the tools of a connected client and wraps them for a session. */
 export async function mcpTools(client: McpClient, options: McpOptions = {}): Promise<McpTools> {
+  // Handed a transport, or a client of another make, the first question would fail in words of nobody's.
+  if (!CLIENT.fits(client)) throw badOption("client", client, CLIENT.wants);
   checkOptions(options, RULES);
   const server = new Server(client, options);
   await server.refresh();
@@ -52,6 +55,10 @@ export async function mcpTools(client: McpClient, options: McpOptions = {}): Pro
 const PREFIX: OptionRule = {
   wants: "letters, digits, _, . or -, beginning with a letter or _",
   fits: (value) => typeof value === "string" && /^([A-Za-z_][\w.-]{0,63})?$/.test(value),
+};
+const CLIENT: OptionRule = {
+  ...having("listTools", "callTool"),
+  wants: "a connected `Client` of the MCP SDK, with listTools and callTool",
 };
 const RULES = { prefix: PREFIX, access: ANYTHING, trustAnnotations: BOOLEAN, timeoutMs: whole(1) };
 const TIMEOUT = 60_000;
@@ -83,7 +90,11 @@ class Server implements McpTools {
 
   /** One after the other: of two lists the one that was asked for last is the newest. */
   refresh(): Promise<readonly Tool[]> {
-    return this.#inTurn(() => this.#refresh());
+    return this.#inTurn(async () => {
+      await this.#list();
+      await this.#offerAll();
+      return this.tools;
+    });
   }
 
   async follow(session: Session, failed: (error: unknown) => void = () => {}): Promise<() => void> {
@@ -127,10 +138,23 @@ class Server implements McpTools {
     return turn;
   }
 
-  async #refresh(): Promise<readonly Tool[]> {
+  async #list(): Promise<void> {
     this.#known = this.#wrapped(await this.#listed());
-    for (const [follower, failed] of this.#followers) await follower(this.tools).catch(failed);
-    return this.tools;
+  }
+
+  /** Who has left meanwhile is not in the map any more, and gets no turn. */
+  #offerAll(): Promise<void> {
+    return each(this.#followers, ([follower, failed]) => follower(this.tools).catch(failed));
+  }
+
+  /** The server said that they changed. Whoever follows hears when they cannot be had. */
+  async #changed(): Promise<void> {
+    try {
+      await this.#list();
+    } catch (error) {
+      return each(this.#followers.values(), (failed) => failed(error));
+    }
+    await this.#offerAll();
   }
 
   async #listed(): Promise<readonly McpTool[]> {
@@ -168,23 +192,9 @@ class Server implements McpTools {
     return trustAnnotations && readOnlyHint === true && destructiveHint !== true ? "read" : "external";
   }
 
-  /** Whoever listened before goes on hearing everything. */
   #listen(): void {
     if (this.#followers.size > 0) return;
-    const client = this.#client;
-    const before = client.fallbackNotificationHandler;
-    const ours = async (notification: { readonly method?: string }) => {
-      if (notification.method === TOOLS_CHANGED && this.#followers.size > 0)
-        await this.refresh().catch((error) => {
-          for (const failed of this.#followers.values()) failed(error);
-        });
-      await before?.(notification as never);
-    };
-    client.fallbackNotificationHandler = ours;
-    this.#unlisten = () => {
-      // Whoever listens through ours by now goes on doing so.
-      if (client.fallbackNotificationHandler === ours) client.fallbackNotificationHandler = before;
-    };
+    this.#unlisten = onToolsChanged(this.#client, () => this.#inTurn(() => this.#changed()));
   }
 
   /** A client may live longer than any session: with the last that follows, what listens to it goes, too. */

@@ -63,6 +63,14 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect((await mcpTools(hostile.client)).tools.map(({ name }) => name)).toEqual(["__proto___2", "constructor"]);
   });
 
+  test("[MCP-14] what is no client is refused by what it lacks", async () => {
+    for (const given of [{}, undefined, "a command", { connect() {} }])
+      await expect(mcpTools(given as never)).rejects.toMatchObject({
+        code: "BAD_OPTION",
+        details: { option: "client", wants: expect.stringContaining("listTools") },
+      });
+  });
+
   test("[MCP-2] what a server says of its own tool opens nothing, unless it is trusted", async () => {
     const { client } = await connect(echo, write, {
       ...write,
@@ -285,6 +293,73 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     await serve([write]);
     await expect.poll(() => two.catalog.snapshot().activeNames, SOON).toContain("b_write");
     expect(listing).toHaveBeenCalledTimes(1);
+  });
+
+  test("[MCP-13] a client whose lists are followed and left in any order is left as it was, and asked once for each change", async () => {
+    const { client } = await connect(echo);
+    const heard: string[] = [];
+    const before = async ({ method }: { method: string }) => void heard.push(method);
+    client.fallbackNotificationHandler = before;
+    const [{ session: one }, { session: two }] = [await opened(), await opened()];
+    const [a, b] = [await mcpTools(client, { prefix: "a_" }), await mcpTools(client, { prefix: "b_" })];
+    let leave = [await a.follow(one), await b.follow(two)];
+    for (let turn = 0; turn < 3; turn += 1) {
+      leave[0]?.();
+      leave = [leave[1]!, await (turn % 2 === 0 ? a.follow(one) : b.follow(two))];
+    }
+    const listing = vi.spyOn(client, "listTools");
+    await client.fallbackNotificationHandler?.({ method: "notifications/tools/list_changed" } as never);
+    expect([listing.mock.calls.length, heard]).toEqual([2, ["notifications/tools/list_changed"]]);
+    for (const end of leave) end();
+    expect(client.fallbackNotificationHandler).toBe(before);
+  });
+
+  test("[MCP-13] where somebody listens through ours, they go on hearing, and a list that is followed again is asked for once", async () => {
+    const { client } = await connect(echo);
+    const { session } = await opened();
+    const server = await mcpTools(client);
+    const leave = await server.follow(session);
+    const ours = client.fallbackNotificationHandler;
+    let heard = 0;
+    const theirs = async (notification: never) => {
+      heard += 1;
+      await ours?.(notification);
+    };
+    client.fallbackNotificationHandler = theirs;
+    leave();
+    expect(client.fallbackNotificationHandler).toBe(theirs);
+    const end = await server.follow(session);
+    const listing = vi.spyOn(client, "listTools");
+    await client.fallbackNotificationHandler?.({ method: "notifications/tools/list_changed" } as never);
+    expect([listing.mock.calls.length, heard]).toEqual([1, 1]);
+    end();
+    expect(client.fallbackNotificationHandler).toBe(theirs);
+  });
+
+  test("[MCP-7] who fails at being told of a failure keeps no other from the new tools, nor from hearing of them", async () => {
+    const { client, serve } = await connect(echo);
+    const heard: string[] = [];
+    client.fallbackNotificationHandler = async ({ method }: { method: string }) => void heard.push(method);
+    const server = await mcpTools(client);
+    const [{ session: one }, { session: two }] = [await opened(), await opened(undefined, { tools: [] })];
+    const told: unknown[] = [];
+    const fails = (error: unknown) => {
+      told.push(error);
+      throw new Error("the log is full");
+    };
+    await server.follow(one, fails);
+    await server.follow(two, fails);
+    await serve([write, { ...echo, name: "step" }]); // a name that the first session has from somebody else
+    await expect.poll(() => two.catalog.snapshot().activeNames, SOON).toContain("step");
+    await expect.poll(() => heard, SOON).toEqual(["notifications/tools/list_changed"]);
+    expect(told).toMatchObject([{ code: "TOOL_NAME_TAKEN" }]);
+    const lost = new Error("the line is broken");
+    vi.spyOn(client, "listTools").mockRejectedValue(lost);
+    await expect(
+      client.fallbackNotificationHandler?.({ method: "notifications/tools/list_changed" } as never),
+    ).rejects.toThrow("the log is full");
+    expect(told.slice(1)).toEqual([lost, lost]);
+    expect(heard.length).toBe(2);
   });
 
   test("[MCP-7] whoever listened to the client before goes on hearing everything", async () => {

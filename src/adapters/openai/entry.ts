@@ -93,7 +93,8 @@ export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonl
   // Without one the SDK would ask OpenAI, with OpenAI's key.
   if (options.baseURL === undefined && options.client === undefined)
     throw badOption("baseURL", undefined, "the address of the server");
-  const compatible = { profile: "openai-compatible", ...options, api: "chat" } as const;
+  const { profile = "openai-compatible" } = options;
+  const compatible = { ...options, profile, api: "chat" } as const;
   return modelOf("openai-compatible", compatible, "max_tokens", connectedAnyhow);
 }
 

@@ -1,6 +1,6 @@
 /** `holdfast/adapters/quickjs`: runs programs that a model wrote, in QuickJS in WebAssembly in a thread of its own. */
 import { type ClockDep, SystemClock } from "../../base/clock.ts";
-import { checkOptions, OBJECT, whole } from "../../base/options.ts";
+import { checkOptions, OBJECT, overDefaults, whole } from "../../base/options.ts";
 import type { CodeRunner } from "../../contracts/code-runner.ts";
 import { type CodeLimits, runInThread } from "./thread.ts";
 import { requireEngine } from "./vendor.ts";
@@ -38,6 +38,7 @@ export function quickjs({ clock = new SystemClock(), limits = {} }: QuickJsOptio
   requireEngine();
   return {
     name: "quickjs",
-    run: (program, host, signal) => runInThread(program, host, { limits: { ...DEFAULTS, ...limits }, clock, signal }),
+    run: (program, host, signal) =>
+      runInThread(program, host, { limits: overDefaults(DEFAULTS, limits), clock, signal }),
   };
 }

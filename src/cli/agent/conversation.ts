@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { AskSomebody, Reply, Spent, WaitingCall } from "../../index.ts";
 import type { Terminal } from "../command.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { paint } from "../paint.ts";
 import { oneLine } from "../words.ts";
 import { type Agent, isUnfinished } from "./agent.ts";

@@ -2,7 +2,7 @@ import { hasCredentials } from "../../base/address.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Model } from "../../index.ts";
 import type { Terminal } from "../command.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 
 const PROVIDERS = { anthropic: anthropicModel, openai: openaiModel } as const;
 type Provider = keyof typeof PROVIDERS;

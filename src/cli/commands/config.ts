@@ -4,7 +4,7 @@ import { type Config, readConfig, type Source } from "../config/config.ts";
 import { KEYS, type Key, shown } from "../config/settings.ts";
 import { HoldfastError } from "../../base/errors.ts";
 import { untilInterrupted } from "../interrupted.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { type Probed, probe } from "../config/probe.ts";
 import { flagOf, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
 import { paint } from "../paint.ts";

@@ -3,7 +3,7 @@ import { explainPage, type Explanation, type LookedView, type View } from "../..
 import type { CommandBody, Terminal } from "../command.ts";
 import { flagOf, LIMIT_OPTION, sessionIn, STORE_OPTION, textOf, wholeOf } from "../options.ts";
 import { contextLines, explanationLines, pageLines } from "../session/context-text.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { kernelOn, lookIn, lookingAt } from "../session/place.ts";
 import { whileSaying } from "../session/waiting.ts";
 import { count } from "../words.ts";

@@ -14,7 +14,7 @@ import { describe, type FileReport, reportOf } from "../doctor/report.ts";
 import { sarif, type Unread } from "../doctor/sarif.ts";
 import { type Target, targetsOf } from "../doctor/targets.ts";
 import { untilInterrupted } from "../interrupted.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { version } from "../version.ts";
 import { wrapped } from "../wrap.ts";
 

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Preference } from "../../index.ts";
 import type { Parsed, Terminal } from "../command.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 import { KEYS, type Key, SETTINGS, type Setting, type Values } from "./settings.ts";
 
 const FILE_NAME = "holdfast.toml";

@@ -5,7 +5,7 @@ import { inspectSqlite, openSqlite } from "../../stores/sqlite/entry.ts";
 import type { ExitCode, Parsed, Terminal } from "../command.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { untilInterrupted } from "../interrupted.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../base/nearest.ts";
 
 /** A store that was opened for one command, and the configuration it was found by. */
 export interface Place {

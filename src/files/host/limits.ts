@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../base/errors.ts";
+import { overDefaults } from "../../base/options.ts";
 import type { FileLimits } from "../../contracts/filesystem.ts";
 
 /** Limits of a workspace. A change that exceeds one is refused; nothing is cut. */
@@ -28,8 +29,8 @@ export const RESCUE_BOUNDS: RescueBounds = { bytes: 512 * MB, files: 2_000, ageM
 /** What was given over the defaults; anything that is no bound is refused, because a wrong cap is no cap. */
 export function bounded<T extends object>(defaults: T, given: Partial<T> | undefined, option: string): T {
   for (const [name, value] of Object.entries(given ?? {})) {
-    if (!(name in defaults && typeof value === "number" && value >= 0))
+    if (!(Object.hasOwn(defaults, name) && (value === undefined || (typeof value === "number" && value >= 0))))
       throw new HoldfastError("BAD_OPTION", { option: `${option}.${name}`, value: String(value) });
   }
-  return { ...defaults, ...given };
+  return overDefaults(defaults, given);
 }

@@ -94,16 +94,22 @@ export function stage(
   const before = lookUp(value.paths, path);
   const waiting = content === undefined ? {} : { content };
   if (before?.staged !== undefined) {
-    const again = { ...before, now: to, staged: { from: before.staged.from, ...waiting } };
+    const was = withMode(before.was, to);
+    const again = { ...before, was, now: to, staged: { from: withMode(before.staged.from, to), ...waiting } };
     return { ...value, paths: withKey(value.paths, path, again) };
   }
   // Another call has changed it since this one looked: writing is not reading, so it goes on from there.
-  const from = before === seen.before || before === undefined ? seen.from : before.now;
+  const from = withMode(before === seen.before || before === undefined ? seen.from : before.now, to);
   const run =
     before !== undefined && sameEntry(before.now, from)
-      ? runIn(before)
+      ? runIn({ ...before, was: withMode(before.was, to) })
       : { was: from, since: runOf(path, from, before?.since), ...(before === undefined ? {} : INTERRUPTED) };
   return { ...value, paths: withKey(value.paths, path, { ...run, now: to, staged: { from, ...waiting } }) };
+}
+
+/** Where the mode of a folder is part of the change, so is the one that it had: without it, that would not come back. */
+function withMode(entry: HostEntry, to: HostEntry): HostEntry {
+  return entry.kind === "folder" && to.kind === "folder" && to.exact === true ? { ...entry, exact: true } : entry;
 }
 
 const INTERRUPTED = { interrupted: true } as const;

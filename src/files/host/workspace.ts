@@ -78,13 +78,14 @@ export class Workspace {
 
   private constructor(
     root: HostRoot,
+    places: Places,
     lock: HeldLock,
     deps: WorkspaceDeps,
     options: WorkspaceOptions,
     caseMatters: boolean,
   ) {
     this.#root = root;
-    this.#places = openPlaces(root);
+    this.#places = places;
     this.#slots = new Slots(root.port, this.#places);
     this.#lock = lock;
     this.#deps = deps;
@@ -114,15 +115,20 @@ export class Workspace {
     if (first && options.anyRoot !== true) refuseHuge(port, path);
     const root = new HostRoot(port, path);
     let lock: HeldLock | undefined;
+    let places: Places | undefined;
+    let workspace: Workspace | undefined;
     try {
       makePlaces(root);
       lock = await deps.locks(`${path}/${PLACES.home.join("/")}`).tryAcquire("lock");
       if (lock === undefined) throw new HoldfastError("WORKSPACE_BUSY", { root: path });
       const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
-      const workspace = new Workspace(root, lock, deps, options, caseMatters);
+      places = openPlaces(root);
+      workspace = new Workspace(root, places, lock, deps, options, caseMatters);
       await workspace.#begin();
       return workspace;
     } catch (error) {
+      workspace?.execs.close();
+      if (places !== undefined) closePlaces(places);
       root.close();
       await lock?.release();
       throw unusable(error, path);

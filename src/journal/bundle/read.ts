@@ -56,7 +56,7 @@ export async function verifyBundle(source: BundleSource): Promise<BundleReport> 
 
 /** Bytes can be read once; a bundle is read twice. */
 export function refuseNoSource(source: BundleSource): void {
-  if (!FUNCTION.fits(source)) throw badOption("source", source, "a function that answers the bytes");
+  if (!FUNCTION.fits(source)) throw badOption("source", source, "a function that returns the bytes");
 }
 
 function faultsAgainst(manifest: BundleManifest, found: ReadonlyMap<string, object>): readonly string[] {

@@ -21,8 +21,10 @@ function toolFault(body: Body): string | undefined {
     if ((tool["type"] ?? "custom") !== "custom") continue; // the provider's own: it knows them
     if (!TOOL_NAME.test(nameIn(tool["name"])))
       return `tools.${at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
-    if (!isBody(tool["input_schema"]) || tool["input_schema"]["type"] !== "object")
-      return `tools.${at}.custom.input_schema.type: Field required`;
+    const schema = isBody(tool["input_schema"]) ? tool["input_schema"] : {};
+    if (schema["type"] !== "object") return `tools.${at}.custom.input_schema.type: Field required`;
+    if (["oneOf", "allOf", "anyOf"].some((key) => schema[key] !== undefined))
+      return `tools.${at}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`;
     const unknown = unknownField(tool, ANTHROPIC_TOOL_FIELDS);
     if (unknown !== undefined) return `tools.${at}.custom.${unknown}: Extra inputs are not permitted`;
   }

@@ -77,6 +77,8 @@ export function schemaFault(name: string, { parameters }: Body): string | undefi
   const type = typeof schema["type"] === "string" ? schema["type"] : "None";
   if (type !== "object")
     return `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`;
+  if (["oneOf", "anyOf", "allOf", "enum", "not"].some((key) => schema[key] !== undefined))
+    return `Invalid schema for function '${name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
   if (isBody(schema["properties"])) return undefined;
   return `Invalid schema for function '${name}': In context=(), object schema missing properties.`;
 }

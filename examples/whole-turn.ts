@@ -1,4 +1,4 @@
-/** A whole turn, durable at every step, with a question to the user in between. `npm run example own-loop`. */
+/** A whole turn, durable at every step, with a question to the user in between. `npm run example whole-turn`. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { askUser, createHoldfast, defineTool, finished } from "holdfast";
 import { anthropic } from "holdfast/adapters/anthropic";
 import { sqlite } from "holdfast/stores/sqlite";
 import { startProviderServer } from "holdfast/testing";
+import { z } from "zod";
 
 // A provider on this machine, as strict as the real ones: no key, no network, and it stumbles once.
 const provider = await startProviderServer({
@@ -20,13 +21,15 @@ const provider = await startProviderServer({
 });
 const model = anthropic({ model: "strict-1", apiKey: "no-key-needed", baseURL: provider.url });
 
-const readFile = defineTool<{ path: string }>({
+const readFile = defineTool({
   name: "read_file",
+  input: z.object({ path: z.string() }),
   access: "read",
   run: ({ path }, call) => call.files.readText(path),
 });
-const deleteFile = defineTool<{ path: string }>({
+const deleteFile = defineTool({
   name: "delete_file",
+  input: z.object({ path: z.string() }),
   access: "write",
   approval: true, // somebody must consent before it runs
   async run({ path }, call) {

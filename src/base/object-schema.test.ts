@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "./json.ts";
+import { objectSchema } from "./object-schema.ts";
+
+const of = (properties: JsonObject, required: readonly string[] = [], more: JsonObject = {}): JsonObject => ({
+  type: "object",
+  properties,
+  ...(required.length === 0 ? {} : { required }),
+  ...more,
+});
+
+test("[ADAPT-47] an object comes back as it is", () => {
+  const plain = of({ a: { oneOf: [{ type: "string" }, { type: "number" }] } }, ["a"], { additionalProperties: false });
+  expect(objectSchema(plain)).toBe(plain);
+});
+
+test("[ADAPT-47] of a union, what every form demands is demanded, and the forms are told in words", () => {
+  const strict = { additionalProperties: false };
+  const schema = {
+    description: "Looks something up.",
+    anyOf: [of({ id: { type: "string" } }, ["id"], strict), of({ id: { type: "number" }, deep: {} }, ["id"], strict)],
+  };
+  expect(objectSchema(schema)).toEqual({
+    description: "Looks something up. Takes one of these forms: { id } or { id, deep? }.",
+    type: "object",
+    properties: { id: { anyOf: [{ type: "string" }, { type: "number" }] }, deep: {} },
+    required: ["id"],
+    additionalProperties: false,
+  });
+});
+
+test("[ADAPT-47] what one form leaves open stays open", () => {
+  const schema = { oneOf: [of({ a: {} }, [], { additionalProperties: false }), of({ b: {} })] };
+  expect(objectSchema(schema)).not.toHaveProperty("additionalProperties");
+});
+
+test("[ADAPT-47] values that choose a form become one choice, and a mask at the root keeps narrowing it", () => {
+  const branch = (action: string) => of({ action: { const: action, description: "What to do." } }, ["action"]);
+  const masked = of({ action: { enum: ["read", "list"] } }, ["action"], { oneOf: ["read", "list"].map(branch) });
+  expect(objectSchema(masked)).toEqual({
+    description: 'Takes one of these forms: { action: "read" } or { action: "list" }.',
+    ...of({ action: { enum: ["read", "list"] } }, ["action"]),
+  });
+});
+
+test("[ADAPT-47] an intersection demands all, references into the schema are followed, and definitions stay", () => {
+  const schema: JsonObject = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    allOf: [{ $ref: "#/$defs/Page" }, of({ page: { minimum: 1 }, q: { type: "string" } }, ["q"])],
+    not: { required: ["other"] },
+    $defs: { Page: of({ page: { type: "integer" } }, ["page"]) },
+  };
+  expect(objectSchema(schema)).toEqual({
+    $schema: schema["$schema"],
+    $defs: schema["$defs"],
+    ...of({ page: { allOf: [{ type: "integer" }, { minimum: 1 }] }, q: { type: "string" } }, ["page", "q"]),
+  });
+});
+
+test("[ADAPT-47] what is no object is passed over, and what holds itself is looked at once", () => {
+  const tree: JsonObject = {
+    anyOf: [{ $ref: "#/$defs/Tree" }, { type: "string" }, { type: ["object", "null"], properties: { leaf: {} } }],
+    $defs: { Tree: { oneOf: [{ $ref: "#/$defs/Tree" }, of({ name: {} }, ["name"])] } },
+  };
+  expect(objectSchema(tree)["properties"]).toEqual({ name: {}, leaf: {} });
+  expect(objectSchema({ type: ["object", "null"], required: ["a"] })).toMatchObject({
+    type: "object",
+    required: ["a"],
+  });
+  expect(objectSchema({ anyOf: [{ type: "string" }] })).toEqual({ type: "object", properties: {} });
+  expect(objectSchema({ enum: [{ a: 1 }], const: { a: 1 } })).toEqual({ type: "object", properties: {} });
+});

@@ -1,0 +1,164 @@
+import type { Json, JsonObject } from "./json.ts";
+
+/** What a schema may be at its root instead of saying its properties itself. Providers refuse all of it there. */
+const AT_THE_ROOT = ["oneOf", "anyOf", "allOf", "$ref", "not", "enum", "const"] as const;
+
+/**
+ * A schema as the one object that providers take: a union, an intersection or a reference at the root becomes the
+ * properties of all its parts, of which it demands what each of its forms demands. The forms are told in words. It may
+ * let more pass than before, so whoever takes the arguments checks them. A schema that is such an object comes back as
+ * it is.
+ */
+export function objectSchema(schema: JsonObject): JsonObject {
+  if (!isCombined(schema)) return schema;
+  const { properties, required, isClosed, forms } = shapeOf(schema, { root: schema, within: [] });
+  const told = [schema["description"], formsText(forms)].filter((text) => typeof text === "string");
+  const kept = Object.entries(schema).filter(([key]) => !(AT_THE_ROOT as readonly string[]).includes(key));
+  return {
+    ...Object.fromEntries(kept),
+    ...(told.length === 0 ? {} : { description: told.join(" ") }),
+    type: "object",
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    ...(isClosed ? { additionalProperties: false } : {}),
+  };
+}
+
+/** Whether its root is anything but an object that names its own properties. */
+export function isCombined(schema: JsonObject): boolean {
+  const { type } = schema;
+  return (type !== undefined && type !== "object") || AT_THE_ROOT.some((key) => Object.hasOwn(schema, key));
+}
+
+/** Follows a reference into the schema itself, one step; whoever goes further is not followed. */
+export function resolvedIn(root: JsonObject, schema: JsonObject): JsonObject {
+  const { $ref: to } = schema;
+  const [, table, name] = (typeof to === "string" ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(to) : null) ?? [];
+  const found = table === undefined || name === undefined ? undefined : (root[table] as JsonObject | undefined)?.[name];
+  return isObject(found) ? found : schema;
+}
+
+/** What an object may hold. `forms`: the shapes it chooses among, if it does. */
+interface Shape {
+  readonly properties: JsonObject;
+  readonly required: readonly string[];
+  /** It takes no other properties. */
+  readonly isClosed: boolean;
+  readonly forms: readonly Shape[];
+}
+
+interface Place {
+  readonly root: JsonObject;
+  /** What stands around it: a definition that holds itself is looked at once. */
+  readonly within: readonly JsonObject[];
+}
+
+const NOTHING: Shape = { properties: {}, required: [], isClosed: false, forms: [] };
+
+function shapeOf(schema: JsonObject, { root, within }: Place): Shape {
+  if (within.includes(schema)) return NOTHING;
+  const place = { root, within: [...within, schema] };
+  const { properties, required } = schema;
+  const own: Shape = {
+    properties: isObject(properties) ? properties : {},
+    required: listIn(required).filter((name) => typeof name === "string"),
+    isClosed: schema["additionalProperties"] === false,
+    forms: [],
+  };
+  const target = resolvedIn(root, schema);
+  const parts = [...(target === schema ? [] : [target]), ...listIn(schema["allOf"]).filter(isObject)];
+  const unions = [schema["oneOf"], schema["anyOf"]].map((union) => {
+    const branches = listIn(union).filter(isObject);
+    return either(branches.filter((one) => mayBeObject(resolvedIn(root, one))).map((one) => shapeOf(one, place)));
+  });
+  return [...parts.map((part) => shapeOf(part, place)), ...unions].reduce(both, own);
+}
+
+/** Arguments are an object: of a union with anything else, only the objects can be meant. */
+function mayBeObject({ type }: JsonObject): boolean {
+  return type === undefined || type === "object" || listIn(type).includes("object");
+}
+
+function both(a: Shape, b: Shape): Shape {
+  return {
+    properties: joined([a, b], ([one = {}, other = {}]) => intersection(one, other)),
+    required: [...new Set([...a.required, ...b.required])],
+    isClosed: a.isClosed || b.isClosed,
+    forms: a.forms.length === 0 ? b.forms : a.forms,
+  };
+}
+
+function either(shapes: readonly Shape[]): Shape {
+  const [first = NOTHING, ...others] = shapes;
+  if (others.length === 0) return first;
+  return {
+    properties: joined(shapes, union),
+    required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
+    isClosed: shapes.every(({ isClosed }) => isClosed),
+    forms: shapes.flatMap((shape) => (shape.forms.length === 0 ? [shape] : shape.forms)),
+  };
+}
+
+/** The properties of several shapes; of one that several have, what `join` makes of it. */
+function joined(shapes: readonly Shape[], join: (same: readonly Json[]) => Json): JsonObject {
+  const found = new Map<string, Json[]>();
+  for (const { properties } of shapes)
+    for (const [name, property] of Object.entries(properties)) {
+      const same = found.get(name) ?? [];
+      if (!same.some((one) => JSON.stringify(one) === JSON.stringify(property))) same.push(property as Json);
+      found.set(name, same);
+    }
+  return Object.fromEntries([...found].map(([name, same]) => [name, same.length === 1 ? same[0] : join(same)]));
+}
+
+function union(several: readonly Json[]): Json {
+  const values = several.map(valuesOf);
+  if (values.includes(undefined)) return { anyOf: several };
+  return withValues(several, [...new Set(values.flatMap((some) => some ?? []))]);
+}
+
+function intersection(one: Json, other: Json): Json {
+  const [some, others] = [valuesOf(one), valuesOf(other)];
+  if (some === undefined || others === undefined) return { allOf: [one, other] };
+  return withValues(
+    [one, other],
+    some.filter((value) => others.includes(value)),
+  );
+}
+
+/** A choice among values, with what the first says of it besides. */
+function withValues([first, ...others]: readonly Json[], values: readonly Json[]): Json {
+  const { const: _const, type, ...said } = isObject(first) ? first : {};
+  const isSame = others.every((other) => isObject(other) && other["type"] === type);
+  return { ...(isSame && type !== undefined ? { type } : {}), ...said, enum: values };
+}
+
+function valuesOf(property: Json | undefined): readonly Json[] | undefined {
+  if (!isObject(property)) return undefined;
+  if (Object.hasOwn(property, "const")) return [property["const"] as Json];
+  return Array.isArray(property["enum"]) ? (property["enum"] as readonly Json[]) : undefined;
+}
+
+/** Which properties belong together: once they stand in one object, nothing else says so. */
+function formsText(forms: readonly Shape[]): string | undefined {
+  if (forms.length < 2) return undefined;
+  return `Takes one of these forms: ${forms.map(formText).join(" or ")}.`;
+}
+
+function formText({ properties, required }: Shape): string {
+  const names = [...new Set([...required, ...Object.keys(properties)])];
+  const told = names.map((name) => {
+    const values = valuesOf(properties[name]);
+    const value = values?.length === 1 ? `: ${JSON.stringify(values[0])}` : "";
+    return `${name}${required.includes(name) ? "" : "?"}${value}`;
+  });
+  return told.length === 0 ? "{}" : `{ ${told.join(", ")} }`;
+}
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
