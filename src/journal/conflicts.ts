@@ -1,7 +1,8 @@
+import { toInstant } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { Conflict } from "../contracts/store.ts";
-import type { SessionId } from "../records/ids.ts";
+import type { OwnerId, SessionId } from "../records/ids.ts";
 
 /** A store's refusal as an error with a remedy. */
 export function conflictError(session: SessionId | undefined, conflict: Conflict): HoldfastError {
@@ -17,7 +18,7 @@ export function conflictError(session: SessionId | undefined, conflict: Conflict
     case "store-shared":
       return new HoldfastError("STORE_SHARED", { session });
     case "lease-held":
-      return new HoldfastError("SESSION_BUSY", { session, writer: conflict.owner, until: conflict.until });
+      return busyError(session, conflict.owner, conflict.until);
     case "lease-lost":
       return new HoldfastError("LEASE_LOST", { session, epoch: conflict.epoch });
     case "head-moved":
@@ -29,4 +30,9 @@ export function conflictError(session: SessionId | undefined, conflict: Conflict
     default:
       return unreachable(conflict);
   }
+}
+
+/** `until`: when the lease ends that its writer holds. A writer that lives renews it before. */
+export function busyError(session: SessionId | undefined, writer: OwnerId, until: number): HoldfastError {
+  return new HoldfastError("SESSION_BUSY", { session, writer, until: toInstant(until) });
 }

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
-import { conflictError } from "./conflicts.ts";
+import { busyError, conflictError } from "./conflicts.ts";
 import type { JournalDeps } from "./journal.ts";
 import { failedUnder, takeLease } from "./open.ts";
 import { rowOf } from "./read.ts";
@@ -26,8 +26,7 @@ export async function planDeletion(
 ): Promise<Deleted> {
   const row = await rowOf(store, toSessionId(id));
   const { owner, leaseUntil } = row;
-  if (owner !== null && leaseUntil > clock.now() && !store.isDead(owner))
-    throw new HoldfastError("SESSION_BUSY", { session: row.id, writer: owner, until: leaseUntil });
+  if (owner !== null && leaseUntil > clock.now() && !store.isDead(owner)) throw busyError(row.id, owner, leaseUntil);
   const kept = row.head.seq - row.anchor.seq;
   const shared = await sharedOf(store, row);
   return { session: row.id, records: kept - shared, shared };

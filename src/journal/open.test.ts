@@ -183,7 +183,10 @@ describe("[JOURNAL-14] [R10] [K46] one writer", () => {
     const first = await openJournal(deps, "s");
     for (const other of [deps, memoryDeps(disk)]) {
       const failure = await openJournal(other, "s").catch((error: unknown) => error);
-      expect(failure).toMatchObject({ code: "SESSION_BUSY", details: { writer: deps.store.owner } });
+      expect(failure).toMatchObject({
+        code: "SESSION_BUSY",
+        details: { writer: deps.store.owner, until: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string },
+      });
     }
     await first.append(said("c"));
   });
