@@ -56,6 +56,10 @@ test("[ADAPT-46] a server that wants no key is asked without one, and another wi
   const known = { model: "qwen", baseURL: `${paid.url}/v1`, apiKey: "mine" };
   expect((await ask(openaiCompatible(known))).stop).toBe("stop");
   await expect(ask(openai(model))).rejects.toMatchObject({ cause: { failure: { kind: "not-allowed" } } }); // OpenAI wants one
+  vi.stubEnv("OPENAI_API_KEY", "for-openai");
+  await using other = await startProviderServer({ script: [{ text: "hi" }], apiKey: "for-openai" });
+  const unpaid = openaiCompatible({ model: "qwen", baseURL: `${other.url}/v1` });
+  await expect(ask(unpaid)).rejects.toMatchObject({ cause: { failure: { kind: "not-allowed" } } });
   vi.unstubAllEnvs();
 });
 

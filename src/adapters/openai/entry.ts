@@ -87,7 +87,7 @@ export function openai(options: OpenAiOptions): Model {
   return modelOf("openai", options, "max_completion_tokens", openAiClient);
 }
 
-/** A model on any server that speaks OpenAI's chat API; give its `baseURL`. */
+/** A model on any server that speaks OpenAI's chat API; give its `baseURL`, and its `apiKey` if it wants one. */
 export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonly baseURL: string }): Model {
   checkOptions(options, OPTIONS, ["model"]);
   // Without one the SDK would ask OpenAI, with OpenAI's key.
@@ -98,10 +98,9 @@ export function openaiCompatible(options: Omit<OpenAiOptions, "api"> & { readonl
   return modelOf("openai-compatible", compatible, "max_tokens", connectedAnyhow);
 }
 
-/** Servers on one's own machine often want no key; the SDK wants one all the same, given or in its variable. */
-function connectedAnyhow(options: OpenAiOptions): Promise<OpenAiClient> {
-  const client = openAiClient(options);
-  return options.apiKey === undefined ? client.catch(() => openAiClient({ ...options, apiKey: "none" })) : client;
+/** OpenAI's own key, in its variable, goes to OpenAI. Many servers want none, but the SDK sends no request without one. */
+function connectedAnyhow({ apiKey = "none", ...options }: OpenAiOptions): Promise<OpenAiClient> {
+  return openAiClient({ ...options, apiKey });
 }
 
 function modelOf(
