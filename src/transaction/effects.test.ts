@@ -322,6 +322,35 @@ describe("an effect", () => {
     expect(did.map((one) => one.slice(0, 8))).toEqual(["pay a", "pay b", "pay c", "refund c", "refund b", "refund a"]);
   });
 
+  test("[TX-49] is undone when the call that was discarded had left it to one which the store then refused", async () => {
+    const { did, spec } = bank();
+    const refused = Promise.withResolvers<void>();
+    const ledger = new ListLedger();
+    const book = new EffectBook(ledger, new FixedClock());
+    const about = { tool: paying(spec), name: "payment", args: { n: 0 }, signal: new AbortController().signal };
+    for (const key of ["a", "b"]) await book.run({ ...about, key, callId: "c1" });
+    ledger.effectJoined = () => refused.promise;
+    const joining = ["a", "b"].map((key, nth) => book.run({ ...about, key, callId: `c${nth + 2}` }));
+    await quiet();
+    await book.undo(["c1"], () => spec);
+    expect(did).toEqual(["pay a", "pay b"]);
+    refused.reject(new Error("no disk"));
+    for (const one of joining) await expect(one).rejects.toThrow("no disk");
+    expect(did.slice(2).toSorted()).toEqual(["refund a 0", "refund b 0"]);
+    expect([...book.owners()]).toEqual([]);
+  });
+
+  test("[TX-49] is let go of in the journal, too, by a call whose joining may have been written down", async () => {
+    const { did, spec } = bank();
+    const { transactions, ledger } = rig([paying(spec)]);
+    await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } });
+    ledger.failOn = "effect-joined";
+    expect(await transactions.run({ id: "c2", name: "charge", input: { keys: ["a"] } })).toMatchObject({ ok: false });
+    expect(ledger.kinds("c2")).toEqual(["opened", "effect-left", "closed"]);
+    await transactions.undoEffects(["c1"]);
+    expect(did).toEqual(["pay a", "refund a 0"]);
+  });
+
   test.each(["effect-undoing", "effect-undone", "effect-not-undone"])(
     "[TX-25] whose undoing the store refused at %s is undone with the next discarded call, and before its key is used again",
     async (line) => {

@@ -1,6 +1,6 @@
 import { copyJson } from "../base/copy-json.ts";
 import type { Clock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { bothErrors, HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { asName } from "../base/words.ts";
 import { isMarked } from "../records/redact.ts";
@@ -274,9 +274,17 @@ export class EffectBook {
       await begun;
       // Let go meanwhile: written down now, behind its call's end, it would be relied on for ever.
       if (!owners.has(callId)) throw ended(request);
-      await this.#ledger.effectJoined(entry, callId);
     } catch (error) {
       this.#reliance.drop(known, callId);
+      throw error;
+    }
+    try {
+      await this.#ledger.effectJoined(entry, callId);
+    } catch (error) {
+      // It may have been written down all the same; and whoever was discarded meanwhile has left it to this call.
+      await this.#leave([known], callId, () => request.tool.effects[request.name]).catch((second: unknown) => {
+        throw bothErrors(error, second);
+      });
       throw error;
     }
   }
