@@ -38,7 +38,8 @@ export type Ending =
   /** `parts`: of a result that is more than its value, which then says in words what they are. */
   | { readonly kind: "succeeded"; readonly value: Json; readonly parts?: readonly ResultPart[] }
   | { readonly kind: "failed"; readonly reason: string; readonly message: string; readonly payload?: Json }
-  | { readonly kind: "bad-arguments"; readonly message: string }
+  /** `ran`: it was the handler that found them to be wrong. */
+  | { readonly kind: "bad-arguments"; readonly message: string; readonly ran?: true }
   | { readonly kind: "denied"; readonly message: string }
   | { readonly kind: "canceled"; readonly message: string }
   | { readonly kind: "timeout"; readonly message: string }
@@ -90,7 +91,7 @@ export function endingOfThrown(thrown: unknown): Discarded {
   const message = inWords(thrown);
   try {
     if (thrown instanceof VisibilityExpansionRequired) return endingOfRequest(thrown);
-    if (thrown instanceof ToolValidationError) return { kind: "bad-arguments", message };
+    if (thrown instanceof ToolValidationError) return { kind: "bad-arguments", message, ran: true };
     if (thrown instanceof DeadlineExceededError) return { kind: "timeout", message };
     return { kind: "failed", reason: HoldfastError.is(thrown) ? asName(thrown.code) : "threw", message };
   } catch {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Box, counter, diary, quiet, type Rig, rig, steps, writes } from "../../test/support/calls.ts";
+import type { Json } from "../base/json.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
 import { filesOf } from "../files/access.ts";
 import { Plan, ToolInvoked } from "../state/default-slices.ts";
@@ -42,6 +43,31 @@ test.each([
 ])("[TX-46] after %j what is added is a sentence of its own", async (message, output) => {
   const tool = defineTool({ name: "t", access: "write", run: (_, call) => call.fail("no", message) });
   expect(await rig([tool]).transactions.run({ id: "c", name: "t", input: {} })).toMatchObject({ output });
+});
+
+test("[TX-46] of a call whose handler never ran, nothing is said to be undone", async () => {
+  const tool = defineTool({
+    name: "t",
+    access: "write",
+    input: anyNumber,
+    inputSchema: { type: "object" },
+    run: ({ n }) => {
+      throw new ToolValidationError(`${n} is odd.`);
+    },
+  });
+  const outer = defineTool({
+    name: "outer",
+    access: "write",
+    run: async (_, call) => (await call.run({ name: "t", input: {} })).output,
+  });
+  const { transactions } = rig([tool, outer]);
+  const run = async (id: string, name: string, input: Json) => (await transactions.run({ id, name, input })).output;
+  expect(await run("a", "t", {})).toBe("n: must be a number");
+  expect(await run("b", "outer", {})).toBe("n: must be a number");
+  expect(await run("c", "t", { n: 1 })).toBe("1 is odd. Its changes were undone.");
+  await expect(transactions.begin({ id: "d", name: "t", input: {} })).rejects.toMatchObject({
+    details: { message: "n: must be a number" },
+  });
 });
 
 test("[TX-46] a reason to stop that ends in no full stop is ended before how long the call had run", async () => {

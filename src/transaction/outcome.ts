@@ -73,11 +73,17 @@ export function outcomeOf(ending: Ending, facts: OutcomeFacts): CallOutcome {
     output:
       ending.kind === "succeeded"
         ? ending.value
-        : wordsOf(ending, UNDONE[access], facts.effects, stuckChildren, stopped),
+        : wordsOf(ending, mayHaveRun(ending, facts) ? UNDONE[access] : [], facts.effects, stuckChildren, stopped),
     ...(ending.kind === "succeeded" && ending.parts !== undefined ? { parts: ending.parts } : {}),
     ...(ending.kind === "failed" && ending.payload !== undefined ? { payload: ending.payload } : {}),
     ...(ending.kind === "expansion" ? { expansion: ending.request } : {}),
   };
+}
+
+/** A model that reads of undone changes takes a call for one that ran. Whoever denies says what became of it. */
+function mayHaveRun(ending: Discarded, { attempts }: OutcomeFacts): boolean {
+  if (ending.kind === "bad-arguments") return ending.ran === true;
+  return ending.kind !== "denied" && attempts > 0;
 }
 
 const STOPPED: ReadonlySet<Ending["kind"]> = new Set(["canceled", "timeout", "evaluation-ended"]);
@@ -140,9 +146,7 @@ function wordsOf(
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
   const outside = stuck.length === 0 ? [] : [`Effects outside: ${inWords(stuck.join("; "))}.`];
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${inWords(stuckChildren.join("; "))}.`];
-  // Whoever denies says what became of it: mostly it never ran.
-  const undone = ending.kind === "denied" ? [] : changes;
-  const more = [...undone, ...outside, ...children, ...stopped];
+  const more = [...changes, ...outside, ...children, ...stopped];
   return [more.length === 0 ? inWords(ending.message) : ended(inWords(ending.message)), ...more].join(" ");
 }
 
