@@ -55,6 +55,7 @@ export interface EffectReport {
   readonly name: string;
   readonly key: string;
   readonly is: "happened" | "undone" | "not-undone" | "unknown";
+  /** Why it was not undone, why it cannot be, or why nobody knows. */
   readonly detail?: string;
 }
 

@@ -387,11 +387,11 @@ describe("an effect", () => {
     };
     expect(await book.run({ ...request, key: "a" })).toEqual({ receipt: 5 });
     await expect(book.run({ ...request, key: "b" })).rejects.toMatchObject({ code: "EFFECT_UNKNOWN" });
-    expect(book.planUndo(["c1", "c9"]).map(({ key, is }) => [key, is])).toEqual([
+    expect(book.planUndo(["c1", "c9"], () => spec).map(({ key, is }) => [key, is])).toEqual([
       ["b", "unknown"],
       ["a", "happened"],
     ]);
-    expect(book.planUndo(["c1"]).map(({ key }) => key)).toEqual(["b"]);
+    expect(book.planUndo(["c1"], () => spec).map(({ key }) => key)).toEqual(["b"]);
     await book.undo(["c1", "c9"], () => spec);
     expect(did).toEqual(["refund a 5"]);
   });
@@ -408,7 +408,7 @@ describe("an effect that an earlier process was about to undo", () => {
     book.recall(entry, undoing, ["c1"]);
     const unknown = [{ tool: "charge", name: "payment", key: "a", is: "unknown", detail: "undoing it had begun" }];
     expect(book.of("c1")).toEqual(unknown);
-    expect(book.planUndo(["c1"])).toEqual(unknown);
+    expect(book.planUndo(["c1"], () => undefined)).toEqual(unknown);
     expect(await book.undo(["c1"], () => undefined)).toEqual(unknown);
     expect(ledger.lines).toEqual([]);
   });

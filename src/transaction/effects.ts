@@ -3,7 +3,6 @@ import type { Clock } from "../base/clock.ts";
 import { bothErrors, HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { asName } from "../base/words.ts";
-import { isMarked } from "../records/redact.ts";
 import { CallIds } from "./call-ids.ts";
 import {
   EffectDidNotHappen,
@@ -18,7 +17,7 @@ import {
 import type { EffectLedger } from "./ledger.ts";
 import { Reliance } from "./reliance.ts";
 import type { Tool } from "./tool.ts";
-import { whyNotUndone } from "./undo-effect.ts";
+import { undoingOf, whyNever, whyNotUndone } from "./undo-effect.ts";
 
 interface Known {
   entry: EffectEntry;
@@ -222,13 +221,18 @@ export class EffectBook {
       if (known.standing.is === "undoing" && !this.#undoing.has(effectId(known.entry))) await this.#undo(known, specOf);
   }
 
-  /** What `undo` would find to do. */
-  planUndo(callIds: readonly string[]): readonly EffectReport[] {
+  /** What `undo` would find to do, and why it could not. */
+  planUndo(callIds: readonly string[], specOf: SpecOf): readonly EffectReport[] {
     const gone = new Set(this.#withInner(callIds));
     return this.#owned([...gone])
       .toReversed()
       .filter(({ owners }) => owners.keys().every((owner) => gone.has(owner)))
-      .flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
+      .flatMap(({ entry, standing }) => {
+        const report = reportOf(entry, standing);
+        if (report === undefined || standing.is !== "done") return report ?? [];
+        const detail = whyNever(undoingOf(entry.args, standing.result, () => specOf(entry.tool, entry.name)));
+        return detail === undefined ? report : { ...report, detail };
+      });
   }
 
   async #begin(request: EffectRequest, id: string, generation: number): Promise<Json> {
@@ -343,7 +347,7 @@ export class EffectBook {
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportOf(entry, standing) ?? { ...about, is: "undone" };
     const { result } = standing;
-    const spec = isMarked(JSON.stringify([entry.args, result])) ? SECRET_LOST : specOf(entry.tool, entry.name);
+    const spec = undoingOf(entry.args, result, () => specOf(entry.tool, entry.name));
     // An earlier process may have undone it, and nobody here can: it stays what it is.
     if (standing.begun && spec?.undo === undefined) return reportOf(entry, standing) ?? { ...about, is: "undone" };
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
@@ -351,10 +355,7 @@ export class EffectBook {
       await this.#ledger.effectUndone(entry, "undoing");
       this.#stand(known, { is: "undoing", result, begun: true });
     }
-    const detail =
-      spec === SECRET_LOST
-        ? "it was done with a secret, which is not kept"
-        : await whyNotUndone(entry, result, spec, this.#clock);
+    const detail = await whyNotUndone(entry, result, spec, this.#clock);
     if (detail === undefined) {
       await this.#ledger.effectUndone(entry, "undone");
       this.#stand(known, { is: "undone" });
@@ -407,9 +408,6 @@ export class EffectBook {
 function inOrder(effects: Iterable<Known>): readonly Known[] {
   return [...effects].toSorted((a, b) => a.nth - b.nth);
 }
-
-/** Undoing with a word in a secret's place would undo something else, or nothing. */
-const SECRET_LOST: Pick<EffectSpec, "undo"> = {};
 
 function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectReport | undefined {
   const about = { tool, name, key };

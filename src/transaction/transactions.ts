@@ -248,6 +248,11 @@ export class Transactions {
     return this.#marks.mark();
   }
 
+  /** What that would find to do outside, and what of it cannot be undone here. */
+  planUndo(callIds: readonly string[]): readonly EffectReport[] {
+    return this.effects.planUndo(callIds, specsOf(this.#world));
+  }
+
   /** Undoes the effects of calls that were taken back, newest first. */
   undoEffects(callIds: readonly string[]): Promise<readonly EffectReport[]> {
     return this.effects.undo(callIds, specsOf(this.#world));

@@ -2,23 +2,40 @@ import type { Clock } from "../base/clock.ts";
 import { copyJson } from "../base/copy-json.ts";
 import type { Json } from "../base/json.ts";
 import { inWords } from "../base/words.ts";
+import { isMarked } from "../records/redact.ts";
 import type { EffectEntry, EffectSpec } from "./effect.ts";
 
 const ATTEMPTS = 3;
 const PATIENCE_MS = 30_000;
 
+type Undoing = Pick<EffectSpec, "undo"> | undefined;
+
+/** How to undo it. With a word in a secret's place something else would be undone, or nothing. */
+export function undoingOf(args: Json, result: Json, spec: () => Undoing): Undoing {
+  return isMarked(JSON.stringify([args, result])) ? SECRET_LOST : spec();
+}
+
+const SECRET_LOST: Undoing = {};
+
+/** Why nobody here can even try. */
+export function whyNever(spec: Undoing): string | undefined {
+  if (spec === SECRET_LOST) return "it was done with a secret, which is not kept";
+  return spec?.undo === undefined ? "no way to undo it is declared here" : undefined;
+}
+
 /** Undoes an effect, with several tries. Answers why it was not undone, if it was not. */
 export async function whyNotUndone(
   { args, key }: EffectEntry,
   result: Json,
-  spec: Pick<EffectSpec, "undo"> | undefined,
+  spec: Undoing,
   clock: Clock,
 ): Promise<string | undefined> {
-  if (spec?.undo === undefined) return "no way to undo it is declared here";
+  const never = whyNever(spec);
+  if (never !== undefined) return never;
   for (let attempt = 1; ; attempt += 1) {
     try {
       // Copies: what one try makes of them is not what the next one is given.
-      await inTime(clock, async () => spec.undo?.(copyJson(args) as never, copyJson(result) as never, { key }));
+      await inTime(clock, async () => spec?.undo?.(copyJson(args) as never, copyJson(result) as never, { key }));
       return undefined;
     } catch (error) {
       if (attempt === ATTEMPTS) return `undoing it failed ${ATTEMPTS} times: ${inWords(error)}`;

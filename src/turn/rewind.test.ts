@@ -205,9 +205,10 @@ describe("checkpoints of a durable session", () => {
       await session.close();
       const { session: again } = await opened(disk, { tools: [pay(undo), step] });
       const dry = await again.rewind({ after: first, dryRun: true });
-      expect(dry.effects.map(({ key, is }) => [key, is])).toEqual([
-        ["two", "happened"],
-        ["one", "happened"],
+      const why = undo ? undefined : "no way to undo it is declared here";
+      expect(dry.effects.map(({ key, is, detail }) => [key, is, detail])).toEqual([
+        ["two", "happened", why],
+        ["one", "happened", why],
       ]);
       expect(did).toEqual([]);
       const { effects } = await again.rewind({ after: first });

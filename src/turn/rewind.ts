@@ -58,7 +58,7 @@ export interface RewindReport {
   readonly delta: RootDelta;
   /** The calls that are taken back, oldest first. */
   readonly calls: readonly CallId[];
-  /** What these calls did outside, newest first, and what became of it. */
+  /** What these calls did outside, newest first, and what became of it; in a dry run, with a `detail` where it cannot be undone. */
   readonly effects: readonly EffectReport[];
   /** What happens in the workspace, path by path, if the session has one. */
   readonly files?: RewoundFiles;
@@ -132,7 +132,7 @@ export async function planRewind(ground: PlanGround, options: RewindOptions): Pr
   const aim = await aimAt(ground, options);
   const way = await aim.back();
   const plan = state.planRestore(way.snapshot, aim.how);
-  return reportOf(ground, aim, plan, way, transactions.effects.planUndo(aim.undone()), false);
+  return reportOf(ground, aim, plan, way, transactions.planUndo(aim.undone()), false);
 }
 
 /**

@@ -147,12 +147,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
     "if (!standing.begun && spec?.undo !== undefined) {",
     "if (!standing.begun && spec === undefined) {",
   ),
-  kernelBug(
-    "rewind-leaves-effects",
-    REWIND,
-    "await transactions.undoEffects(undone)",
-    "transactions.effects.planUndo(undone)",
-  ),
+  kernelBug("rewind-leaves-effects", REWIND, "await transactions.undoEffects(undone)", "transactions.planUndo(undone)"),
   kernelBug("rewind-asks-too-early", REWIND, "        aim.mayRewind();\n", ""),
   kernelBug(
     "rewind-not-remembered",

@@ -100,7 +100,7 @@ describe("what a session that works in no folder cannot do", () => {
     await asked();
     const { out } = await at.run("rewind", "talk", "--before", "last", "--dry-run");
     expect(out).toContain("outside (1)");
-    expect(out).toContain("nothing here can undo it");
+    expect(out).toContain("no way to undo it is declared here");
   });
 });
 

@@ -1,12 +1,5 @@
 import { shownName } from "../../base/shown-name.ts";
-import {
-  type EffectReport,
-  effectWords,
-  type KeptFile,
-  type LookedRewind,
-  type Recovered,
-  type SessionLook,
-} from "../../index.ts";
+import { effectWords, type KeptFile, type LookedRewind, type Recovered, type SessionLook } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { paint } from "../paint.ts";
 import { wrapped } from "../wrap.ts";
@@ -57,7 +50,7 @@ export function rewindLines(
   section(
     lines,
     "outside",
-    effects.map((effect) => paint(terminal, "yellow", outside(effect, done))),
+    effects.map((effect) => paint(terminal, "yellow", effectWords(effect))),
   );
   section(
     lines,
@@ -77,11 +70,6 @@ export function rewindLines(
     lines.push(paint(terminal, "yellow", "  Another process is writing it: what is planned now may change."));
   lines.push(done ? "" : "nothing was changed; leave out --dry-run to do it");
   return lines.filter((line) => line !== "").flatMap((line) => wrapped(line, terminal.columns, 4));
-}
-
-function outside(effect: EffectReport, done: boolean): string {
-  const words = effectWords(effect);
-  return done || effect.is !== "happened" ? words : `${words}, and nothing here can undo it`;
 }
 
 function section(lines: string[], title: string, rows: readonly string[]): void {

@@ -198,7 +198,10 @@ describe("holdfast rewind", () => {
     await holdfast.close();
     const target = ["rewind", "paid", "--before", callId];
     const dry = await at.run(...target, "--dry-run");
-    expect(dry).toMatchObject({ code: 0, out: expect.stringContaining("nothing here can undo it") as string });
+    expect(dry).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("no way to undo it is declared here") as string,
+    });
     const stopped = await at.run(...target);
     expect(stopped).toMatchObject({ code: 1, err: expect.stringMatching(/^EFFECTS_STAND: .*\ntry: /) as string });
     expect((await at.run("show", "paid")).out).not.toContain("rewound");
