@@ -1,9 +1,9 @@
 import type { Json } from "./json.ts";
 
 // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
-const NOT_SHOWN = /[\0-\x1f\x7f-\x9f\u2028\u2029]/;
+const NOT_SHOWN = /[\0-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]/;
 // oxlint-disable-next-line no-control-regex -- and these of them JSON leaves as they are
-const LEFT_BY_JSON = /[\x7f-\x9f\u2028\u2029]/g;
+const LEFT_BY_JSON = /[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
  * A name as it can be shown in one line. A file may be called `a\nb`, which would be two in a list, or bring what a terminal

@@ -92,7 +92,9 @@ test("[CLI-2] what is missing, or cannot be, is said first, and the help of the 
     /^BAD_OPTION: --model: OPENAI_API_KEY is not set; /,
   );
   expect((await told("completion"))[0]).toBe("BAD_OPTION: SHELL: name one: bash, zsh or fish");
-  expect((await told("completion", "tcsh"))[0]).toBe("BAD_OPTION: SHELL: there is no tcsh; say bash, zsh or fish");
+  expect((await told("completion", "tcsh"))[0]).toBe(
+    "BAD_OPTION: SHELL: there is no script for tcsh; name bash, zsh or fish",
+  );
   expect((await told("verify", "a", "b"))[0]).toBe("BAD_OPTION: b: wants one session, or none");
   expect((await told("import", "gone.tar"))[0]).toMatch(
     /^BAD_OPTION: BUNDLE: it cannot be read \(value: .*gone\.tar, /,

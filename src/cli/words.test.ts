@@ -50,6 +50,6 @@ test("[CLI-12] sizes and times are read as they are written, and nothing else is
 });
 
 test("[CLI-12] what would move the cursor is shown as a sign, a tab as space, and a long text as one line", () => {
-  expect(harmless("a\tb\nc\u001b[31m")).toBe("a  b\nc�[31m");
+  expect(harmless("a\tb\nc\u001b[31m\u202etxt")).toBe("a  b\nc�[31m�txt");
   expect(oneLine("one\n  two   three", 9)).toBe("one two…");
 });

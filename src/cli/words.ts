@@ -39,9 +39,11 @@ export function lasted(ms: number): string {
   return ms < 2 * DAY ? `${Math.round(ms / HOUR)} h` : `${Math.round(ms / DAY)} d`;
 }
 
-/** Without what would move the cursor or change colours: a session's text is somebody else's. */
+/** Without what would move the cursor, change colours or turn the order of letters: a session's text is somebody else's. */
 export function harmless(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (one) => (one === "\n" ? one : one === "\t" ? "  " : "�"));
+  return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (one) =>
+    one === "\n" ? one : one === "\t" ? "  " : "�",
+  );
 }
 
 /** One line of a text that may have many, no longer than it may be. */

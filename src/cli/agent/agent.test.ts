@@ -51,7 +51,9 @@ describe("holdfast run", () => {
     const { code, out, err } = await at.run("run", "choose", "--model", model, "--session", "job");
     expect(code).toBe(1);
     expect(out).toContain("ask_user waits for you");
-    expect(err).toContain("holdfast chat --session job");
+    expect(err).toMatch(/^try: holdfast chat --session job$/m);
+    const again = await at.run("run", "--yes", "--model", model, "--session", "job");
+    expect(again).toMatchObject({ code: 1, out: expect.stringMatching(/^ask_user waits for you$/) as string });
   });
 
   test("[CLI-16] a command that may change something waits for consent, and with it is kept like any call", async () => {
@@ -248,7 +250,7 @@ describe("what holdfast.toml says", () => {
     expect(await at.run("run", "write", "--model", model)).toMatchObject({ code: 2 });
     project(at.folder, "[limits]\ncost = 0.2\n[prices]\ninput = 2\noutput = 10");
     const { out, err, code } = await at.run("run", "write", "--model", model);
-    expect(out).toContain("a bound was reached: cost");
+    expect(out).toContain("a limit was reached: cost");
     expect(err).toContain("100\u00a0000 tokens read, 10\u00a0000 written, 0.30 USD");
     expect(code).toBe(1);
   });

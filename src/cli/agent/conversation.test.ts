@@ -27,6 +27,7 @@ async function talked(script: Script, lines: readonly (string | undefined)[], pr
     err: (line) => void seen.push(line),
     write: (text) => void seen.push(text),
     onInterrupt: () => () => {},
+    columns: 40,
     forPeople: false,
     cwd: ".",
     env: {},
@@ -91,6 +92,18 @@ describe("whoever is asked by a call", () => {
     expect(seen).toContain("deploy {}");
   });
 
+  test("[CLI-16] sees the whole of what consent is asked for, and nothing in it is obeyed by the terminal", async () => {
+    const command = `${"echo hello; ".repeat(30)}rm -rf work \u001b[2K\u202e`;
+    const { seen } = await talked(
+      [{ calls: [{ name: "deploy", input: { command } }] }, { text: "Done." }],
+      ["go", "n"],
+    );
+    expect(seen.replaceAll(/\n */g, " ")).toContain(`rm -rf work \\u001b[2K\\u202e"}`);
+    const question = { name: "ask_user", input: { question: "Which\u001b[2K?", options: ["r\u001b[2Ked"] } };
+    const other = await talked([{ calls: [question] }, { text: "Done." }], ["go", "1"]);
+    expect(other.seen).toContain("Which�[2K?\n  1  r�[2Ked");
+  });
+
   test("[CLI-16] and who leaves instead leaves it waiting", async () => {
     const { calls, seen } = await talked([calling("deploy"), { text: "Done." }], ["go", undefined]);
     expect(calls).toEqual([]);
@@ -123,6 +136,7 @@ describe("what a person does beside talking", () => {
     ]);
     expect(seen).toContain("… 2 earlier");
     expect(seen).toContain("nothing was changed");
+    expect(seen).not.toContain("--dry-run"); // a flag of another command
     expect(seen).toMatch(/^BAD_OPTION: .*none to fork/m);
     expect(calls.filter((one) => one.endsWith("taken back"))).toHaveLength(1);
     expect(sessions).toEqual(["talk"]);
@@ -133,7 +147,7 @@ describe("what a person does beside talking", () => {
     const script = [{ text: "Done.", usage: { input: 3, output: 2 } }] as Script;
     const { seen } = await talked(script, ["go", "/cost", "/context", "/plan"], prices);
     expect(seen).toMatch(/here: 1 step, .* EUR/);
-    expect(seen).toMatch(/the whole session: .* EUR/);
+    expect(seen).toMatch(/the whole session: [^]* EUR/);
     expect(seen).not.toContain("to see what it costs");
     expect(seen).toContain("plan mode: it looks, and changes nothing");
   });

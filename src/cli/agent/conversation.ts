@@ -2,8 +2,10 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { AskSomebody, Reply, Spent, WaitingCall } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { nearest } from "../../base/nearest.ts";
+import { shownJson } from "../../base/shown-name.ts";
 import { paint } from "../paint.ts";
-import { oneLine } from "../words.ts";
+import { harmless, oneLine } from "../words.ts";
+import { wrapped } from "../wrap.ts";
 import { type Agent, isUnfinished } from "./agent.ts";
 import { endLine, Follower, REMEDIES } from "./follow.ts";
 import { type InConversation, SLASHES, type Slash } from "./slashes.ts";
@@ -90,21 +92,16 @@ export class Conversation implements InConversation {
 
   /** Consent, or an answer. Whatever is not yes is no, with what was typed as the reason. */
   async #reply(call: WaitingCall, follower: Follower, signal: AbortSignal): Promise<Reply | undefined> {
-    const { columns = 80 } = this.terminal;
     if (call.waitsFor === "answer") {
       const { question = "", options = [] } = (call.input ?? {}) as { question?: string; options?: readonly string[] };
-      follower.line(paint(this.terminal, "bold", question));
-      for (const [at, option] of options.entries()) follower.line(`  ${at + 1}  ${option}`);
+      follower.line(paint(this.terminal, "bold", harmless(question)));
+      for (const [at, option] of options.entries()) follower.line(`  ${at + 1}  ${oneLine(option)}`);
       const answer = await this.talk.ask("answer › ", signal);
       return answer === undefined ? undefined : { answer: options[Number(answer) - 1] ?? answer };
     }
-    follower.line(
-      paint(
-        this.terminal,
-        "bold",
-        `${call.tool} ${oneLine(JSON.stringify(call.input), columns - call.tool.length - 1)}`,
-      ),
-    );
+    // The whole of it: nobody can consent to the end of a command that is not shown.
+    const asked = `${call.tool} ${shownJson(call.input)}`;
+    for (const line of wrapped(asked, this.terminal.columns)) follower.line(paint(this.terminal, "bold", line));
     const said = (await this.talk.ask("allow it? y, n, or why not › ", signal))?.trim();
     if (said === undefined) return undefined;
     if (/^(y|yes)$/i.test(said)) return { approve: true };

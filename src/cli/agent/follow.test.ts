@@ -64,8 +64,10 @@ test("[CLI-15] every way a turn can end is told, but for the one that is its las
   const ends: readonly [object, string | undefined][] = [
     [{ status: "done" }, undefined],
     [{ status: "stopped", stop: "length" }, "the model stopped: length"],
-    [{ status: "limit", limit: "steps" }, "a bound was reached: steps; ask again to continue"],
-    [{ status: "waiting", waiting: [{ tool: "shell" }, { tool: "ask_user" }] }, "shell, ask_user waits for you"],
+    [{ status: "limit", limit: "steps" }, "a limit was reached: steps; ask again to continue"],
+    [{ status: "limit", limit: "timeMs" }, "a limit was reached: time; ask again to continue"],
+    [{ status: "waiting", waiting: [{ tool: "shell" }, { tool: "ask_user" }] }, "shell, ask_user wait for you"],
+    [{ status: "waiting", waiting: [{ tool: "shell" }] }, "shell waits for you"],
     [{ status: "aborted" }, "cancelled; what was running has changed nothing"],
     [{ status: "refused" }, "the request was not sent: prompt, tools and mode did not agree"],
     [{ status: "failed", failure: { kind: "auth", message: "no key" } }, "a:b cannot be asked: auth: no key"],

@@ -49,7 +49,7 @@ export class Follower {
         return;
       case "ask-failed":
         return this.line(
-          paint(this.#terminal, "yellow", `  … ${event.call.tool} waits on: ${harmless(event.error.message)}`),
+          paint(this.#terminal, "yellow", `  … ${event.call.tool} is still waiting: ${harmless(event.error.message)}`),
         );
       case "price-failed":
         return this.line(paint(this.#terminal, "yellow", `  … ${harmless(event.error.message)}`));
@@ -107,9 +107,9 @@ export function endLine(end: RunEnd, model: string): string | undefined {
     case "stopped":
       return `the model stopped: ${end.stop}`;
     case "limit":
-      return `a bound was reached: ${end.limit}; ask again to continue`;
+      return `a limit was reached: ${LIMITS[end.limit] ?? end.limit}; ask again to continue`;
     case "waiting":
-      return `${end.waiting.map(({ tool }) => tool).join(", ")} waits for you`;
+      return `${end.waiting.map(({ tool }) => tool).join(", ")} ${end.waiting.length === 1 ? "waits" : "wait"} for you`;
     case "aborted":
       return "cancelled; what was running has changed nothing";
     case "refused":
@@ -120,6 +120,9 @@ export function endLine(end: RunEnd, model: string): string | undefined {
       return end satisfies never;
   }
 }
+
+/** As its flag and its key in holdfast.toml are called. */
+const LIMITS: Readonly<Record<string, string>> = { timeMs: "time" };
 
 const LATER = "wait, or ask another model";
 

@@ -19,7 +19,7 @@ export function modelOf(given: string | undefined, env: Terminal["env"]): Promis
   if (isKnown) throw bad(`which model? ${provider}:NAME`);
   const meant = nearest(provider, Object.keys(PROVIDERS));
   throw bad(
-    `there is no ${given}; ${meant === undefined ? `say ${FORMS}` : `did you mean ${meant}:${name || "NAME"}?`}`,
+    `${given} is no model; ${meant === undefined ? `name it as ${FORMS}` : `did you mean ${meant}:${name || "NAME"}?`}`,
   );
 }
 

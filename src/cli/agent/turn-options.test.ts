@@ -57,13 +57,13 @@ describe("which model is meant", () => {
 
   test.each([
     [undefined, "name one"],
-    ["gpt-x", "there is no gpt-x; say anthropic:NAME, openai:NAME or URL#NAME"],
+    ["gpt-x", "gpt-x is no model; name it as anthropic:NAME, openai:NAME or URL#NAME"],
     ["openai:", "which model? openai:NAME"],
     ["opnai:", "did you mean openai:NAME?"],
     ["anthropic", "which model? anthropic:NAME"],
     ["opnai:gpt-x", "did you mean openai:gpt-x?"],
-    [":x", "there is no :x"],
-    ["zzzzzzzz:gpt-x", "there is no zzzzzzzz:gpt-x; say anthropic:NAME"],
+    [":x", ":x is no model"],
+    ["zzzzzzzz:gpt-x", "zzzzzzzz:gpt-x is no model; name it as anthropic:NAME"],
     ["http://127.0.0.1:9/v1", "which model?"],
   ])("[CLI-15] %s is refused with what would work", async (given, words) => {
     expect(await why(given)).toContain(words);

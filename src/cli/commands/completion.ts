@@ -17,7 +17,8 @@ export function completionOf(entries: readonly CommandEntry[]): CommandBody {
       const [shell, surplus] = positionals;
       if (surplus !== undefined) throw usage(surplus, "name one shell only");
       if (shell === undefined) throw usage("SHELL", "name one: bash, zsh or fish");
-      if (!Object.hasOwn(SHELLS, shell)) throw usage("SHELL", `there is no ${shell}; say bash, zsh or fish`);
+      if (!Object.hasOwn(SHELLS, shell))
+        throw usage("SHELL", `there is no script for ${shell}; name bash, zsh or fish`);
       const commands: Command[] = [];
       for (const entry of entries) commands.push({ ...entry, ...(await entry.load()) });
       const script = SHELLS[shell as keyof typeof SHELLS](commands);

@@ -28,7 +28,8 @@ export const deleteCommand: CommandBody = {
   async run(parsed, terminal) {
     const id = sessionIn(parsed);
     const dryRun = flagOf(parsed, "dry-run");
-    if (!dryRun && !flagOf(parsed, "yes")) throw usage("--yes", "there is no way back; say --yes, or --dry-run to see");
+    if (!dryRun && !flagOf(parsed, "yes"))
+      throw usage("--yes", "there is no way back: pass --yes to delete it, or --dry-run to see what would go");
     const inPlace = dryRun ? lookingAt : inStore;
     if (flagOf(parsed, "damaged"))
       return inPlace(parsed, terminal, (place) => forget(place, parsed, terminal, { id, dryRun }));
@@ -43,7 +44,8 @@ export const deleteCommand: CommandBody = {
       });
       if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, dryRun, ...deleted }));
       else {
-        const stay = deleted.shared === 0 ? "" : `; ${count(deleted.shared, "record")} stay, because forks share them`;
+        const stay =
+          deleted.shared === 0 ? "" : `; ${count(deleted.shared, "record")} stay, because other sessions share them`;
         terminal.out(`${dryRun ? "would delete" : "deleted"} ${id} with ${count(deleted.records, "record")}${stay}`);
       }
       return 0;
@@ -65,7 +67,7 @@ async function forget(
   if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, dryRun, ...forgotten }));
   else {
     terminal.out(`${dryRun ? "would give up" : "gave up"} ${id}: ${forgotten.damaged}`);
-    terminal.out("its records go with the next `holdfast gc`, but for those that forks share");
+    terminal.out("its records go with the next `holdfast gc`, except those that other sessions share");
     terminal.out("until then `holdfast verify --salvage FILE` saves every record that proves itself");
   }
   return 0;

@@ -80,7 +80,11 @@ function oneOf<T extends string>(option: string, value: unknown, known: readonly
   if (typeof value !== "string") return undefined;
   const found = known.find((id) => id === value) ?? known.find((id) => id.startsWith(value));
   if (found !== undefined && value !== "") return found;
-  throw usage(option, `there is no ${value}; did you mean ${nearest(value, known) ?? known.join(", ")}?`);
+  const meant = nearest(value, known);
+  throw usage(
+    option,
+    `there is no ${value}; ${meant === undefined ? `it is one of ${known.join(", ")}` : `did you mean ${meant}?`}`,
+  );
 }
 
 interface Seen {

@@ -140,7 +140,7 @@ async function unnamed({ store }: Place, graceMs: number): Promise<Pick<SweepRep
 }
 
 function whyOver(awaited: Retained["awaited"]): string {
-  if (awaited === undefined) return "because nothing after its newest checkpoint may go";
+  if (awaited === undefined) return "because everything after its newest checkpoint is needed";
   return `for ${awaited.map(shortCall).join(", ")}, which has not ended`;
 }
 
@@ -149,10 +149,10 @@ function tell(terminal: Terminal, sessions: readonly Forgotten[], swept: Swept, 
     for (const one of wrapped(line, terminal.columns)) terminal.out(one);
   };
   for (const { session, forgotten, withinBounds, awaited, left } of sessions) {
-    const bound = withinBounds ? "" : `; it stays over its bound ${whyOver(awaited)}`;
+    const bound = withinBounds ? "" : `; it stays over its limit ${whyOver(awaited)}`;
     if (left !== undefined) say(`${session}: left alone, ${left}`);
     else if (forgotten > 0 || !withinBounds)
-      say(`${session}: ${dryRun ? "would forget" : "forgot"} ${count(forgotten, "record")}${bound}`);
+      say(`${session}: ${dryRun ? "would drop" : "dropped"} ${count(forgotten, "record")}${bound}`);
   }
   const { records = 0, blobs = 0, bytes: freed = 0, shrunkBy = 0, imports } = swept;
   if (imports > 0) say(`${dryRun ? "would remove" : "removed"} ${count(imports, "import")} that had been cut off`);

@@ -1,4 +1,4 @@
-import { finished, type RunEnd } from "../../index.ts";
+import { type AskSomebody, finished, type RunEnd } from "../../index.ts";
 import { AGENT_OPTIONS, type Agent, isUnfinished, withAgent } from "../agent/agent.ts";
 import { endLine, Follower, REMEDIES } from "../agent/follow.ts";
 import { costWords } from "../agent/prices.ts";
@@ -46,7 +46,10 @@ async function work(agent: Agent, task: string | undefined, terminal: Terminal, 
   try {
     const follower = new Follower(terminal);
     if (!json) greet(agent, terminal);
-    const ask = yes ? async () => ({ approve: true }) as const : undefined;
+    // A question stays open: consent is no answer to it.
+    const ask: AskSomebody | undefined = yes
+      ? async ({ waitsFor }) => (waitsFor === "approval" ? { approve: true } : undefined)
+      : undefined;
     const options = { ...agent.turn, signal: stop.signal, ...(ask === undefined ? {} : { ask }) };
     const turn = session.run(task, options);
     const end = json ? await finished(turn) : await followed(turn, follower);
@@ -79,5 +82,8 @@ function tell(end: RunEnd, follower: Follower, { session: { id }, turn, prices }
   const used = `${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written`;
   terminal.err(paint(terminal, "dim", `${used}${costWords(prices, cost)}; holdfast show ${id}`));
   if (end.status === "failed") terminal.err(`try: ${REMEDIES[end.failure.kind]}; holdfast run --session ${id} goes on`);
-  if (end.status === "waiting") terminal.err(`try: holdfast chat --session ${id}, or run it again with --yes`);
+  if (end.status === "waiting") {
+    const consent = end.waiting.every(({ waitsFor }) => waitsFor === "approval");
+    terminal.err(`try: holdfast chat --session ${id}${consent ? `, or holdfast run --session ${id} --yes` : ""}`);
+  }
 }

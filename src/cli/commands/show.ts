@@ -141,5 +141,7 @@ function tell(terminal: Terminal, look: SessionLook, mode: string, timeline: Tim
   if (later > 0)
     terminal.out(paint(terminal, "dim", `… ${later} later: holdfast show ${id} --after ${events.at(-1)?.seq}`));
   for (const { tool, waitsFor, callId } of look.waiting)
-    terminal.out(paint(terminal, "yellow", `waiting: ${tool} ${callId} for ${waitsFor}`));
+    terminal.out(
+      paint(terminal, "yellow", `waiting: ${tool} ${callId} for ${waitsFor === "answer" ? "an answer" : "consent"}`),
+    );
 }

@@ -140,7 +140,8 @@ function checked(key: Key, { value, source, base }: Found): { readonly value: un
   const { kind, isPath }: Setting<unknown> = SETTINGS[key];
   const read = kind.read(value);
   if (read === undefined) {
-    const got = JSON.stringify(value instanceof Date ? value.toISOString() : value) ?? typeof value;
+    const plain = value instanceof Date ? value.toISOString() : value;
+    const got = typeof plain === "string" ? plain : (JSON.stringify(plain) ?? typeof plain);
     throw new HoldfastError("BAD_OPTION", {
       option: key,
       wants: kind.wants,

@@ -88,10 +88,10 @@ describe("holdfast gc, for people", () => {
   test("[CLI-11] tells what it would forget, forgets it, and has nothing to say of it afterwards", async () => {
     await manyWrites();
     expect((await at.run("gc", "work", "--keep-records", "3", "--dry-run")).out).toMatch(
-      /^work: would forget \d+ records/,
+      /^work: would drop \d+ records/,
     );
     expect((await at.run("gc", "--keep-records", "3")).out).toMatch(
-      /^work: forgot \d+ records[\s\S]*removed \d+ records/,
+      /^work: dropped \d+ records[\s\S]*removed \d+ records/,
     );
     expect((await at.run("gc", "--keep-records", "1000")).out).toMatch(/^removed 0 records/);
   });
@@ -106,7 +106,7 @@ describe("holdfast gc, for people", () => {
     await session.close();
     await holdfast.close();
     const { out } = await at.run("gc", "work", "--keep-records", "3");
-    expect(out).toContain(`it stays over its bound for ${shortCall(call!.callId)}, which has not ended`);
+    expect(out).toContain(`it stays over its limit for ${shortCall(call!.callId)}, which has not ended`);
     expect(await at.json("gc", "--keep-records", "3")).toMatchObject({ sessions: [{ awaited: [call!.callId] }] });
   });
 
@@ -114,7 +114,7 @@ describe("holdfast gc, for people", () => {
     "[CLI-11] says that a session stays over its bound, and leaves alone one that somebody writes",
     async () => {
       await manyWrites();
-      expect((await at.run("gc", "--keep-records", "1")).out).toContain("it stays over its bound");
+      expect((await at.run("gc", "--keep-records", "1")).out).toContain("it stays over its limit");
       const holdfast = await program(at.folder);
       const session = await holdfast.open("work");
       for (let n = 0; n < 3; n += 1) {

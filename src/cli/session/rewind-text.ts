@@ -68,8 +68,8 @@ export function rewindLines(
     );
   if (look.writer === "held" && !done && !mine)
     lines.push(paint(terminal, "yellow", "  Another process is writing it: what is planned now may change."));
-  lines.push(done ? "" : "nothing was changed; leave out --dry-run to do it");
-  return lines.filter((line) => line !== "").flatMap((line) => wrapped(line, terminal.columns, 4));
+  if (!done && !mine) lines.push("nothing was changed; leave out --dry-run to do it");
+  return lines.flatMap((line) => wrapped(line, terminal.columns, 4));
 }
 
 function section(lines: string[], title: string, rows: readonly string[]): void {
