@@ -25,15 +25,15 @@ export interface Explanation {
 }
 
 const WORDS: Readonly<Record<Reason, string>> = {
-  new: "It came in whole and nothing has pressed since.",
-  "over-cap": "It came in larger than one output may be; the rest is at its handle.",
-  held: "It is the turn's question, a call in flight, or the newest step, which stay whole.",
-  reclaimed: "The last reclaim chose this level by what the page is worth for each token.",
-  kept: "The last reclaim had room for it as it came.",
+  new: "It was added in full, and there has been room for it since.",
+  "over-cap": "It was larger than one output may be when it was added; its handle leads to the rest.",
+  held: "It is the turn's question, a call in flight, or the newest step; these stay in full.",
+  reclaimed: "The last reclaim chose this level by what the page is worth per token.",
+  kept: "The last reclaim had room for it as it was.",
   folded: "It is old, so one pointer stands for it and its neighbours.",
-  changed: "Its text changed since the request before.",
-  resumed: "An earlier process had chosen this level.",
-  tail: "It belongs to the tail, which is written anew for every request.",
+  changed: "Its text has changed since the previous request.",
+  resumed: "An earlier process chose this level.",
+  tail: "It belongs to the tail, which is rewritten for every request.",
 };
 
 /** Explains the level of a page. Undefined for a page that the view does not know. */
@@ -64,6 +64,6 @@ export function explainPage(view: View, pageId: string): Explanation | undefined
 
 function wordsFor(page: Page, level: ResidencyLevel, why: Reason): string {
   const floor = minFidelity(page.kind);
-  const limit = level === floor ? ` Lower it may not be: it is ${page.kind}.` : "";
+  const limit = level === floor ? ` A page of kind ${page.kind} goes no lower.` : "";
   return `${WORDS[why]}${limit}`;
 }

@@ -280,7 +280,7 @@ describe("holdfast chat, in a terminal", () => {
     await chat.types("/act\r", "act mode");
     await chat.types("which?\r", "answer › ");
     await chat.types("2\r", "So be it.");
-    await chat.types("/exit\r", "goes on here");
+    await chat.types("/exit\r", "to continue: ");
     expect(await chat.ended).toBe(0);
     expect(server.refused).toEqual([]);
     expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("blue");
@@ -306,7 +306,7 @@ describe("holdfast chat, in a terminal", () => {
     await chat.types("y\r", "│ begun");
     await chat.types("\u0003", "cancelled; what was running has changed nothing");
     for (const name of ["no.txt", "half.txt"]) expect(existsSync(join(at.folder, name))).toBe(false);
-    await chat.types("/exit\r", "goes on here");
+    await chat.types("/exit\r", "to continue: ");
     expect(await chat.ended).toBe(0);
     expect(server.refused).toEqual([]);
   });
@@ -318,8 +318,8 @@ describe("holdfast chat, in a terminal", () => {
     await chat.types("talk\r", "slow slow");
     await chat.types("\u0003", "cancelled; what was running has changed nothing");
     await chat.types("still there?\r", "Here I am.");
-    await chat.types("\u0003", "once more to leave");
-    await chat.types("\u0003", "goes on here");
+    await chat.types("\u0003", "press Ctrl-C again to leave");
+    await chat.types("\u0003", "to continue: ");
     expect(await chat.ended).toBe(0);
     expect(server.refused).toEqual([]);
     expect(await at.json("sessions")).toMatchObject({ sessions: [{ id: "talk", writer: "closed" }] });

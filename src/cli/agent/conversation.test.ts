@@ -72,14 +72,14 @@ describe("before anything was said", () => {
     expect(seen).toContain("a fork needs a name: /fork NAME [CALL]");
     expect(seen).toContain("here: 0 steps");
     expect(seen).toContain("to see what it costs");
-    expect(seen).toContain("An empty line goes on with a turn that was cut off.");
+    expect(seen).toContain("An empty line continues a turn that was cut off.");
     expect(asked).toHaveLength(8);
   });
 
   test("[CLI-16] a command that there is not is told with what was meant, or where all are listed", async () => {
     const { seen } = await talked([], ["/checkpoint", "/xylophone", "/rewind"]);
     expect(seen).toContain("there is no /checkpoint; did you mean /checkpoints?");
-    expect(seen).toContain("there is no /xylophone; /help lists what there is");
+    expect(seen).toContain("there is no /xylophone; /help lists the commands");
     expect(seen).toMatch(/^[A-Z_]+: .+\ntry: .+/m);
   });
 });

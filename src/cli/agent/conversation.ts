@@ -59,7 +59,7 @@ export class Conversation implements InConversation {
     if (slash !== undefined) return slash.run(this, words);
     const meant = nearest(name, Object.keys(SLASHES));
     this.terminal.out(
-      `there is no /${name}; ${meant === undefined ? "/help lists what there is" : `did you mean /${meant}?`}`,
+      `there is no /${name}; ${meant === undefined ? "/help lists the commands" : `did you mean /${meant}?`}`,
     );
   }
 
@@ -119,6 +119,6 @@ export class Conversation implements InConversation {
       return this.talk.leave();
     }
     this.#asked = true;
-    this.talk.clear("once more to leave");
+    this.talk.clear("press Ctrl-C again to leave");
   }
 }

@@ -102,7 +102,7 @@ async function help({ terminal }: InConversation): Promise<void> {
   const rows = Object.entries(SLASHES).map(([name, { takes, about }]) => [`/${name} ${takes}`.trim(), about] as const);
   const width = Math.max(...rows.map(([left]) => left.length));
   for (const [left, about] of rows) terminal.out(`  ${left.padEnd(width)}  ${about}`);
-  terminal.out("Ctrl-C once cancels what runs, twice leaves. An empty line goes on with a turn that was cut off.");
+  terminal.out("Ctrl-C cancels what is running; a second one leaves. An empty line continues a turn that was cut off.");
 }
 
 function at(look: SessionLook, side: "before" | "after", call: string): RewindTarget {

@@ -23,7 +23,7 @@ export const chat: CommandBody = {
       try {
         await greet(agent, terminal);
         await new Conversation(agent, terminal, talk).hold();
-        terminal.out(paint(terminal, "dim", `holdfast chat --session ${agent.session.id} goes on here`));
+        terminal.out(paint(terminal, "dim", `to continue: holdfast chat --session ${agent.session.id}`));
         return 0;
       } finally {
         talk.close();
@@ -33,12 +33,12 @@ export const chat: CommandBody = {
 };
 
 async function greet({ session, turn: { model }, resumed }: Agent, terminal: Terminal): Promise<void> {
-  terminal.out(`${paint(terminal, "bold", session.id)}: ${model.name}. /help lists what can be done; /exit leaves.`);
+  terminal.out(`${paint(terminal, "bold", session.id)}: ${model.name}. /help lists the commands; /exit leaves.`);
   const closed = session.recovered.closedCalls.length;
   if (closed > 0)
     terminal.out(
       paint(terminal, "yellow", `recovered: ${count(closed, "call")} had been cut off, and changed nothing`),
     );
   if (resumed && (await isUnfinished(session)))
-    terminal.out(paint(terminal, "yellow", "the last turn did not come to its end; an empty line goes on with it"));
+    terminal.out(paint(terminal, "yellow", "the last turn was cut off; an empty line continues it"));
 }

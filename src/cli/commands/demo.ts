@@ -18,7 +18,7 @@ export const demo: CommandBody = {
     child: { type: "string", help: "", hidden: true },
   },
   async run({ values, positionals: [surplus] }, terminal) {
-    if (surplus !== undefined) throw usage(surplus, "the demo tells one story, and wants nothing");
+    if (surplus !== undefined) throw usage(surplus, "the demo takes no arguments");
     const { child } = values;
     if (typeof child === "string") return runChild(child, (line) => terminal.out(JSON.stringify(line)));
     const keep = values["keep"] === true;

@@ -78,7 +78,7 @@ async function plan(
   for await (const { id } of holdfast?.sessions() ?? [])
     if (id === name) throw new HoldfastError("SESSION_EXISTS", { session: name });
   if (json) terminal.out(JSON.stringify({ ok, done: false, as: name, records, faults }));
-  else if (ok) terminal.out(`would import ${count(records, "record")} as ${name}; nothing was taken in`);
+  else if (ok) terminal.out(`would import ${count(records, "record")} as ${name}; nothing was imported`);
   else for (const fault of faults) terminal.out(fault);
   return ok ? 0 : 1;
 }

@@ -23,7 +23,7 @@ export const run: CommandBody = {
       throw usage("TASK", 'say what to do: holdfast run "fix the failing test"');
     return withAgent(parsed, terminal, async (agent) => {
       if (task === undefined && !(await isUnfinished(agent.session)) && agent.session.waiting.length === 0)
-        throw usage("TASK", "nothing of this session was cut off; say what to do next");
+        throw usage("TASK", "nothing in this session was cut off; say what to do next");
       return work(agent, task, terminal, { json: flagOf(parsed, "json"), yes: flagOf(parsed, "yes") });
     });
   },
@@ -40,7 +40,7 @@ async function work(agent: Agent, task: string | undefined, terminal: Terminal, 
   // Once: what runs is taken back and the turn ends. Twice: whoever asks so means it, and nothing is lost by it.
   const deaf = terminal.onInterrupt(() => {
     if (stop.signal.aborted) process.exit(130);
-    terminal.err("cancelling; once more to leave at once");
+    terminal.err("cancelling; press Ctrl-C again to leave at once");
     stop.abort();
   });
   try {
@@ -81,7 +81,8 @@ function tell(end: RunEnd, follower: Follower, { session: { id }, turn, prices }
   const { input, output, steps, cost } = end.spent;
   const used = `${count(steps, "step")}, ${grouped(input)} tokens read, ${grouped(output)} written`;
   terminal.err(paint(terminal, "dim", `${used}${costWords(prices, cost)}; holdfast show ${id}`));
-  if (end.status === "failed") terminal.err(`try: ${REMEDIES[end.failure.kind]}; holdfast run --session ${id} goes on`);
+  if (end.status === "failed")
+    terminal.err(`try: ${REMEDIES[end.failure.kind]}; then continue with holdfast run --session ${id}`);
   if (end.status === "waiting") {
     const consent = end.waiting.every(({ waitsFor }) => waitsFor === "approval");
     terminal.err(`try: holdfast chat --session ${id}${consent ? `, or holdfast run --session ${id} --yes` : ""}`);

@@ -33,7 +33,7 @@ function demo(argv: readonly string[], node: readonly string[] = [], env: Record
 test("[CLI-2] the demo refuses what follows it, and begins nothing", () => {
   const { status, stdout, stderr } = demo(["again"]);
   expect([status, stdout, readdirSync(folder)]).toEqual([2, "", []]);
-  expect(stderr).toBe("BAD_OPTION: again: the demo tells one story, and wants nothing\ntry: holdfast demo --help\n");
+  expect(stderr).toBe("BAD_OPTION: again: the demo takes no arguments\ntry: holdfast demo --help\n");
 });
 
 test("[CLI-1] the demo plays seven acts on a real folder, and every claim of every act holds", () => {
