@@ -56,7 +56,7 @@ export function encodeDraft(
   const { kind, ...body } = draft as unknown as JsonObject;
   if (typeof kind !== "string" || !isRecordKind(kind))
     throw new HoldfastError("RECORD_MALFORMED", {
-      kind: JSON.stringify(kind ?? null).slice(0, 80),
+      kind: (typeof kind === "string" ? kind : JSON.stringify(kind ?? null)).slice(0, 80),
       fault: "unknown kind",
     });
   const reserved = RESERVED.find((name) => name in body);

@@ -514,9 +514,13 @@ describe("a call that succeeds", () => {
   });
 });
 
-test("a tool's name is checked", () => {
+test("a tool's name is checked, and what it may be is told", () => {
+  const wants = "at most 128 letters, digits, `_`, `-` and `.`, and a letter or `_` first";
   expect(() => defineTool({ name: "no spaces", access: "read", run: () => 1 })).toThrowError(
-    expect.objectContaining({ code: "BAD_OPTION" }),
+    expect.objectContaining({ code: "BAD_OPTION", details: { option: "name", value: "no spaces", wants } }),
+  );
+  expect(() => defineTool({ name: "t", access: "read", attempts: 0, run: () => 1 })).toThrowError(
+    expect.objectContaining({ details: expect.objectContaining({ wants: "a whole number from 1 to 10" }) as unknown }),
   );
   expect(() => rig([], { parallel: 0 })).toThrowError(expect.objectContaining({ code: "BAD_OPTION" }));
 });

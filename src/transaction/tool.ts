@@ -97,6 +97,7 @@ export interface Tool {
 const RETRYABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
 const MOST_ATTEMPTS = 10;
+const A_NAME = "at most 128 letters, digits, `_`, `-` and `.`, and a letter or `_` first";
 
 /** Misspelt, a tool's `approval` would be asked of nobody, and its `deadlineMs` would be none. */
 const TOOL_OPTIONS: { readonly [K in keyof ToolSpec<unknown>]-?: OptionRule } = {
@@ -122,10 +123,15 @@ export function defineTool<I = unknown>(spec: ToolSpec<I>): Tool {
   checkOptions(spec, TOOL_OPTIONS, ["name", "access", "run"]);
   // It will be a key of kept data, and this one is none.
   if (!/^[A-Za-z_][\w.-]{0,127}$/.test(spec.name) || spec.name === "__proto__")
-    throw new HoldfastError("BAD_OPTION", { option: "tool name", value: spec.name.slice(0, 80) });
+    throw new HoldfastError("BAD_OPTION", { option: "name", value: spec.name.slice(0, 80), wants: A_NAME });
   const { attempts = 2 } = spec;
   if (!(Number.isSafeInteger(attempts) && attempts > 0 && attempts <= MOST_ATTEMPTS))
-    throw new HoldfastError("BAD_OPTION", { option: "attempts", tool: spec.name, value: String(attempts) });
+    throw new HoldfastError("BAD_OPTION", {
+      option: "attempts",
+      tool: spec.name,
+      value: String(attempts),
+      wants: `a whole number from 1 to ${MOST_ATTEMPTS}`,
+    });
   return {
     name: spec.name,
     description: spec.description ?? "",
