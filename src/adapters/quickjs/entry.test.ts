@@ -126,6 +126,21 @@ describe("the end of a program", () => {
     expect(await runner.run("return 1", on, stopped.signal)).toMatchObject({ ok: false, fault: "aborted" });
   });
 
+  test("[CODE-5] past a limit is told in words that a model can use", async () => {
+    const hasty = quickjs({ limits: { timeMs: 200, memoryBytes: 16 * 1024 * 1024, resultCharacters: 100 } });
+    const told = async (code: string) => hasty.run(code, host(1).host, new AbortController().signal);
+    const [late, large, deep, long] = await Promise.all([
+      told("while (true) {}"),
+      told("const a = []; while (true) a.push(new Array(100000).fill(1))"),
+      told("const f = () => f() + 1; return f()"),
+      told("return 'x'.repeat(200)"),
+    ]);
+    expect(late).toMatchObject({ message: "The program ran for longer than 200 ms and was stopped." });
+    expect(large).toMatchObject({ message: "The program needed more than 16777216 bytes of memory." });
+    expect(deep).toMatchObject({ message: "The program's calls were nested too deeply." });
+    expect(long).toMatchObject({ message: expect.stringMatching(/^The result is too large: .+ 100\.$/) as string });
+  });
+
   test("[CODE-5] a limit that cannot work is refused by its name", () => {
     expect(() => quickjs({ limits: { timeMs: 0 } })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
     expect(() => quickjs({ limits: { time: 5 } as never })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));

@@ -102,7 +102,7 @@ export async function runInThread(
     signal: stop.signal,
   });
   void watch(answering, limits, clock, stop.signal).then((late) => {
-    if (late) cutOff("out-of-time", "The program did not come to an end.");
+    if (late) cutOff("out-of-time", outOfTime(limits));
   });
   try {
     return { ...(await over.promise), historyUse };
@@ -168,19 +168,32 @@ async function watch(
   }
 }
 
-function resultOf({ text, fault, message = "" }: Ended, { resultCharacters }: CodeLimits): Result {
-  const parsed = text === undefined ? undefined : parseJson(text, { depth: 96, characters: resultCharacters });
+function resultOf({ text, fault, message = "" }: Ended, limits: CodeLimits): Result {
+  const parsed = text === undefined ? undefined : parseJson(text, { depth: 96, characters: limits.resultCharacters });
   const told = parsed?.ok === true ? (parsed.value as unknown as Told) : undefined;
   const seen = told === undefined ? NOTHING : { log: told.log, recordsRead: told.read };
-  if (fault !== undefined) return { ...seen, ok: false, fault, message };
+  if (fault !== undefined) return { ...seen, ok: false, fault, message: limitWords(limits)[fault] ?? message };
   if (told === undefined)
     return {
       ...seen,
       ok: false,
       fault: "too-large",
-      message: parsed?.ok === false ? parsed.error.detail : "no result",
+      message: parsed?.ok === false ? `The result is too large: ${parsed.error.detail}.` : "The program has no result.",
     };
   return { ...seen, ok: true, value: told.value };
+}
+
+/** The engine says only `interrupted`, of which a model makes nothing. */
+function limitWords(limits: CodeLimits): Readonly<Partial<Record<CodeFault, string>>> {
+  return {
+    "out-of-time": outOfTime(limits),
+    "out-of-memory": `The program needed more than ${limits.memoryBytes} bytes of memory.`,
+    "too-deep": "The program's calls were nested too deeply.",
+  };
+}
+
+function outOfTime({ timeMs }: CodeLimits): string {
+  return `The program ran for longer than ${timeMs} ms and was stopped.`;
 }
 
 /** As the prelude puts it together. */
