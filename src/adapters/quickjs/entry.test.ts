@@ -141,6 +141,15 @@ describe("the end of a program", () => {
     expect(long).toMatchObject({ message: expect.stringMatching(/^The result is too large: .+ 100\.$/) as string });
   });
 
+  test.each([
+    ["throws", "const a = 1;\nreturn a.b.c;", "TypeError: cannot read property 'c' of undefined at line 2"],
+    ["throws further in", "const f = () => {\n  throw new Error('x');\n};\nreturn f();", "Error: x at line 2"],
+    ["does not parse", "const a = 1;\nlet b = ;", "SyntaxError: unexpected token in expression: ';' at line 2"],
+    ["does not end", "return 1 +", "SyntaxError: unexpected token in expression: '}' at line 1"],
+  ])("[CODE-12] of a program that %s is told with its line", async (_, code, message) => {
+    expect(await run(code)).toMatchObject({ ok: false, message });
+  });
+
   test("[CODE-5] a limit that cannot work is refused by its name", () => {
     expect(() => quickjs({ limits: { timeMs: 0 } })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));
     expect(() => quickjs({ limits: { time: 5 } as never })).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));

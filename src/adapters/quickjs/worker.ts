@@ -74,10 +74,15 @@ function kindOf(message: string): "out-of-memory" | "too-deep" | "syntax" | "thr
 function textOf(engine: QuickJsContext, error: QuickJsHandle): string {
   const dumped = engine.dump(error);
   if (typeof dumped !== "object" || dumped === null) return String(dumped);
-  const { name, message } = dumped as { readonly name?: unknown; readonly message?: unknown };
-  const text =
-    typeof message === "string" ? `${typeof name === "string" ? name : "Error"}: ${message}` : JSON.stringify(dumped);
-  return text.slice(0, 2_000);
+  const { name, message, stack } = dumped as Readonly<Record<"name" | "message" | "stack", unknown>>;
+  if (typeof message !== "string") return JSON.stringify(dumped).slice(0, 2_000);
+  return `${typeof name === "string" ? name : "Error"}: ${message.slice(0, 2_000)}${lineIn(stack)}`;
+}
+
+/** Where in the program: one line stands before it, and its end may be missed only behind it. */
+function lineIn(stack: unknown): string {
+  const line = /program\.js:(\d+)/.exec(String(stack))?.[1];
+  return line === undefined ? "" : ` at line ${Math.min(Number(line) - 1, task.program.split("\n").length)}`;
 }
 
 // Before it runs: how it ends is told by somebody else when it does not end by itself.
