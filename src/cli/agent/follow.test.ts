@@ -71,6 +71,10 @@ test("[CLI-15] every way a turn can end is told, but for the one that is its las
     [{ status: "aborted" }, "cancelled; what was running has changed nothing"],
     [{ status: "refused" }, "the request was not sent: prompt, tools and mode did not agree"],
     [{ status: "failed", failure: { kind: "auth", message: "no key" } }, "a:b cannot be asked: auth: no key"],
+    [
+      { status: "failed", failure: { kind: "rate-limited", message: "Slow down.", retryAfterMs: 300_000 } },
+      "a:b cannot be asked: rate-limited: Slow down. (it asks to wait 5 min)",
+    ],
   ];
   for (const [end, line] of ends) expect(endLine(end as RunEnd, "a:b")).toBe(line);
 });

@@ -1,4 +1,4 @@
-import type { CallOutcome, ModelFailureKind, RunEnd, RunEvent } from "../../index.ts";
+import type { CallOutcome, ModelFailure, ModelFailureKind, RunEnd, RunEvent } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { paint } from "../paint.ts";
 import { shortCall } from "../session/calls.ts";
@@ -115,10 +115,15 @@ export function endLine(end: RunEnd, model: string): string | undefined {
     case "refused":
       return "the request was not sent: prompt, tools and mode did not agree";
     case "failed":
-      return harmless(`${model} cannot be asked: ${end.failure.kind}: ${end.failure.message}`);
+      return harmless(`${model} cannot be asked: ${end.failure.kind}: ${end.failure.message}${waitWords(end.failure)}`);
     default:
       return end satisfies never;
   }
+}
+
+/** It asked for more patience than a run has: whoever waits should know for how long. */
+function waitWords({ retryAfterMs }: Pick<ModelFailure, "retryAfterMs">): string {
+  return retryAfterMs === undefined ? "" : ` (it asks to wait ${lasted(retryAfterMs)})`;
 }
 
 /** As its flag and its key in holdfast.toml are called. */

@@ -54,6 +54,15 @@ test("[CLI-7] what waited, what was answered and what was undone outside are tol
   ]);
 });
 
+test("[CLI-7] why a model did not answer is told in words, or as it was kept", async () => {
+  const failed = (failure: object) => ({ kind: "model-failed", attempt: 2, failure });
+  const failure = { kind: "rate-limited", message: "Slow down.", retryable: true, reached: "no", status: 429 };
+  expect(await told(false, failed(failure), failed({ why: "other" }))).toEqual([
+    "failed    the model did not answer (attempt 2): rate-limited: Slow down.",
+    'failed    the model did not answer (attempt 2): {"why":"other"}',
+  ]);
+});
+
 test("[CLI-34] a path that somebody else changed is told in one line, whatever it is called", async () => {
   expect(await told(false, { kind: "file-diverged", path: "a\nb\u001b[2J" })).toEqual([
     'diverged  somebody else changed "a\\nb\\u001b[2J"; theirs is in place',

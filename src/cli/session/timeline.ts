@@ -76,7 +76,7 @@ const TELL: Tell = {
   "model-said": (entry) => ["answered", wordsIn(entry)],
   "model-failed": ({ failure, attempt }) => [
     "failed",
-    `the model did not answer (attempt ${attempt}): ${brief(failure)}`,
+    `the model did not answer (attempt ${attempt}): ${failureWords(failure)}`,
   ],
   "turn-interrupted": ({ text }) => ["interrupted", text],
   "turn-ended": ({ status, steps }) => ["ended", `${status}, ${count(steps, "step")}`],
@@ -90,7 +90,7 @@ const TELL: Tell = {
   ],
   "call-late": ({ tool, output }) => [
     "late",
-    `${tool} answered after it had ended, which changed nothing: ${brief(output)}`,
+    `${tool} returned after its call had ended, which changed nothing: ${brief(output)}`,
   ],
   "effect-done": ({ name, key }) => ["outside", `${name} (${key}) happened`],
   "effect-undone": ({ name, key, how, detail }) => [
@@ -232,6 +232,12 @@ function repairWords(fault: string, detail: Json): string {
     typeof action === "string" ? `, ${action}` : "",
   ];
   return known.join("") === "" ? `${fault} ${brief(detail)}` : `${fault}${known.join("")}`;
+}
+
+/** Another version may have kept a failure in another shape: then it is told as it stands. */
+function failureWords(failure: Json): string {
+  const { kind, message } = Object(failure) as Readonly<Record<string, unknown>>;
+  return typeof kind === "string" && typeof message === "string" ? `${kind}: ${message}` : brief(failure);
 }
 
 function brief(value: Json | undefined): string {
