@@ -31,6 +31,7 @@ export interface Rewindable {
 
 /** What a handler works with: state and files on the call's own branch. After the call, every use is refused. */
 export interface Call {
+  /** What outcomes and checkpoints name `callId`. */
   readonly id: string;
   /** The name of the tool. */
   readonly tool: string;
@@ -77,7 +78,10 @@ export interface Call {
   effect(name: string, args: unknown, options: { readonly key: string }): Promise<Json>;
   /** Runs another tool inside this call: on the same branch, and undone with it. */
   run(call: { readonly name: string; readonly input: unknown }): Promise<CallOutcome>;
-  /** Makes a child's work part of this call: if the call is discarded, the child is taken back to where it stood. */
+  /**
+   * Makes a child's work part of this call: if the call is discarded, the child is taken back to where it stood. Close a
+   * child in its `release`, not in the handler: a closed session cannot be taken back.
+   */
   child(child: Rewindable): Promise<void>;
   /**
    * Runs a command in the workspace until it ends. Its changes belong to this call: all are kept if the call commits,

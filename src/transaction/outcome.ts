@@ -24,7 +24,7 @@ export interface CallOutcome {
   readonly parts?: readonly ResultPart[];
   /** How long the call took, in milliseconds. */
   readonly elapsed: number;
-  /** How often the handler ran. More than one when another call changed what this one had read. */
+  /** How often the call was tried. More than one when another call changed what this one had read, or a validator objected. */
   readonly attempts: number;
   /** What the call did outside, and what became of it. */
   readonly effects: readonly EffectReport[];

@@ -195,7 +195,10 @@ export class Session implements AsyncDisposable {
     return this.#kept(() => this.transactions.runAll(named, this.#while(limits)));
   }
 
-  /** Opens a call for a host that runs the tool itself. If it is never committed, it is rolled back. */
+  /**
+   * Opens a call for a host that runs the tool itself. Throws CALL_REFUSED if it may not run. If it is never committed, it
+   * is rolled back.
+   */
   async begin(call: SessionCall, limits?: CallLimits): Promise<PendingCall> {
     const named = this.#named(call);
     return this.#kept(() => this.transactions.begin(named, this.#while(limits)));
