@@ -1,4 +1,4 @@
-import type { Clock } from "../base/clock.ts";
+import { type Clock, SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { AMOUNT, badOption, checkOptions, type OptionRules } from "../base/options.ts";
 import { type ResourceKey, resourceKey, type Snapshotable } from "../state/resources.ts";
@@ -47,11 +47,12 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
   readonly #started: number;
   readonly #evaluations = new Map<string, TokenUsage>();
 
-  constructor(options: { readonly limits: BudgetLimits; readonly clock: Clock }) {
-    checkOptions(options.limits, LIMITS);
-    this.limits = { ...options.limits };
-    this.#clock = options.clock;
-    this.#started = options.clock.monotonic();
+  /** `clock`: default the system's. */
+  constructor({ limits, clock = new SystemClock() }: { readonly limits: BudgetLimits; readonly clock?: Clock }) {
+    checkOptions(limits, LIMITS);
+    this.limits = { ...limits };
+    this.#clock = clock;
+    this.#started = clock.monotonic();
   }
 
   /**
