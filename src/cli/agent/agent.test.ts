@@ -50,10 +50,10 @@ describe("holdfast run", () => {
     ]);
     const { code, out, err } = await at.run("run", "choose", "--model", model, "--session", "job");
     expect(code).toBe(1);
-    expect(out).toContain("ask_user waits for you");
+    expect(out).toContain('ask_user {"question":"Which?"}\nask_user waits for you');
     expect(err).toMatch(/^try: holdfast chat --session job$/m);
     const again = await at.run("run", "--yes", "--model", model, "--session", "job");
-    expect(again).toMatchObject({ code: 1, out: expect.stringMatching(/^ask_user waits for you$/) as string });
+    expect(again).toMatchObject({ code: 1, out: expect.stringMatching(/^ask_user waits for you$/m) as string });
   });
 
   test("[CLI-16] a command that may change something waits for consent, and with it is kept like any call", async () => {

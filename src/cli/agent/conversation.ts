@@ -2,12 +2,10 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { AskSomebody, Reply, Spent, WaitingCall } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { nearest } from "../../base/nearest.ts";
-import { shownJson } from "../../base/shown-name.ts";
 import { paint } from "../paint.ts";
 import { harmless, oneLine } from "../words.ts";
-import { wrapped } from "../wrap.ts";
 import { type Agent, isUnfinished } from "./agent.ts";
-import { endLine, Follower, REMEDIES } from "./follow.ts";
+import { askedLines, endLine, Follower, REMEDIES } from "./follow.ts";
 import { type InConversation, SLASHES, type Slash } from "./slashes.ts";
 import type { Talk } from "./talk.ts";
 
@@ -99,9 +97,7 @@ export class Conversation implements InConversation {
       const answer = await this.talk.ask("answer › ", signal);
       return answer === undefined ? undefined : { answer: options[Number(answer) - 1] ?? answer };
     }
-    // The whole of it: nobody can consent to the end of a command that is not shown.
-    const asked = `${call.tool} ${shownJson(call.input)}`;
-    for (const line of wrapped(asked, this.terminal.columns)) follower.line(paint(this.terminal, "bold", line));
+    for (const line of askedLines(call, this.terminal)) follower.line(paint(this.terminal, "bold", line));
     const said = (await this.talk.ask("allow it? y, n, or why not › ", signal))?.trim();
     if (said === undefined) return undefined;
     if (/^(y|yes)$/i.test(said)) return { approve: true };

@@ -1,8 +1,10 @@
-import type { CallOutcome, ModelFailure, ModelFailureKind, RunEnd, RunEvent } from "../../index.ts";
+import { shownJson } from "../../base/shown-name.ts";
+import type { CallOutcome, ModelFailure, ModelFailureKind, RunEnd, RunEvent, WaitingCall } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { paint } from "../paint.ts";
 import { shortCall } from "../session/calls.ts";
 import { grouped, harmless, lasted, oneLine } from "../words.ts";
+import { wrapped } from "../wrap.ts";
 
 const MOST_LINES = 12;
 
@@ -97,6 +99,11 @@ export class Follower {
 
 function wordsOf(output: unknown): string {
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+}
+
+/** The whole of what somebody is asked: nobody can consent to the end of a command that is not shown. */
+export function askedLines({ tool, input }: WaitingCall, { columns }: Terminal): readonly string[] {
+  return wrapped(`${tool} ${shownJson(input)}`, columns);
 }
 
 /** How a turn ended, when that is not simply its last word. */

@@ -1,6 +1,6 @@
 import { type AskSomebody, finished, type RunEnd } from "../../index.ts";
 import { AGENT_OPTIONS, type Agent, isUnfinished, withAgent } from "../agent/agent.ts";
-import { endLine, Follower, REMEDIES } from "../agent/follow.ts";
+import { askedLines, endLine, Follower, REMEDIES } from "../agent/follow.ts";
 import { costWords } from "../agent/prices.ts";
 import type { CommandBody, ExitCode, Terminal } from "../command.ts";
 import { flagOf, usage } from "../options.ts";
@@ -76,6 +76,8 @@ function greet({ session, turn: { model }, resumed }: Agent, terminal: Terminal)
 }
 
 function tell(end: RunEnd, follower: Follower, { session: { id }, turn, prices }: Agent, terminal: Terminal): void {
+  const waiting = end.status === "waiting" ? end.waiting : [];
+  for (const one of waiting.flatMap((call) => askedLines(call, terminal))) follower.line(one);
   const line = endLine(end, turn.model.name);
   follower.line(line === undefined ? "" : paint(terminal, "yellow", line));
   const { input, output, steps, cost } = end.spent;
@@ -83,8 +85,8 @@ function tell(end: RunEnd, follower: Follower, { session: { id }, turn, prices }
   terminal.err(paint(terminal, "dim", `${used}${costWords(prices, cost)}; holdfast show ${id}`));
   if (end.status === "failed")
     terminal.err(`try: ${REMEDIES[end.failure.kind]}; then continue with holdfast run --session ${id}`);
-  if (end.status === "waiting") {
-    const consent = end.waiting.every(({ waitsFor }) => waitsFor === "approval");
+  if (waiting.length > 0) {
+    const consent = waiting.every(({ waitsFor }) => waitsFor === "approval");
     terminal.err(`try: holdfast chat --session ${id}${consent ? `, or holdfast run --session ${id} --yes` : ""}`);
   }
 }
