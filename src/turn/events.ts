@@ -1,7 +1,7 @@
 import type { AlignmentReport } from "../alignment/align.ts";
 import type { AlignmentFault } from "../alignment/faults.ts";
 import type { HoldfastError } from "../base/errors.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { ModelFailure, StopReason, Usage } from "../contracts/model.ts";
 import type { Reclaim } from "../context/view.ts";
 import type { FaultKind } from "../history/faults.ts";
@@ -21,8 +21,17 @@ export type RunEvent =
   | { readonly kind: "usage"; readonly usage: Usage; readonly spent: Spent }
   /** The model failed. Discard what it said since the last step; it is asked again after `waitMs`. */
   | { readonly kind: "retry"; readonly failure: ModelFailure; readonly attempt: number; readonly waitMs: number }
-  /** A call was opened: it and the answer it came in are durable. `alias`: the provider's id for it. */
-  | { readonly kind: "call-opened"; readonly callId: CallId; readonly tool: string; readonly alias: string }
+  /**
+   * A call was opened: it and the answer it came in are durable. `input`: the arguments that the model gave. `alias`: the
+   * provider's id for it.
+   */
+  | {
+      readonly kind: "call-opened";
+      readonly callId: CallId;
+      readonly tool: string;
+      readonly input: Json;
+      readonly alias: string;
+    }
   /** What a running tool has reported so far with `call.progress`. */
   | { readonly kind: "call-progress"; readonly callId: CallId; readonly text: string }
   /** A call needs consent or an answer: see `session.reply`. */

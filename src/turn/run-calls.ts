@@ -124,7 +124,8 @@ export async function* runCalls(
     if (misfit !== undefined) return unasked(call, misfit);
     await follow(call.callId, (onProgress) => replyTo(ground, call, reply, { ...limits, onProgress }));
   };
-  for (const { id, name, alias } of all) events.push({ kind: "call-opened", callId: id, tool: name, alias });
+  for (const { id, name, input, alias } of all)
+    events.push({ kind: "call-opened", callId: id, tool: name, input: keptJson(input), alias });
   for (const call of waiting) events.push({ kind: "call-waiting", call });
   // Begun before anybody hears of them: whoever walks away at the first event leaves no call that nobody closes.
   const work = [...all.filter(({ id }) => !open.has(id)).map(run), ...waiting.map(ask)];

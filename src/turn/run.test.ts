@@ -63,6 +63,8 @@ describe("a turn", () => {
     expect(shapeOf(events)).toBe(
       "reasoning text usage call-opened call-closed checkpoint call-closed checkpoint text usage end",
     );
+    const opening = events.flatMap((event) => (event.kind === "call-opened" ? [[event.tool, event.input]] : []));
+    expect(opening).toEqual([call("a"), call("b")].map(({ name, input }) => [name, input]));
     expect(end).toEqual({ status: "done", text: "Done.", spent: { steps: 2, input: 30, output: 7, cost: 0 } });
     expect(events.at(-1)).toEqual({ kind: "end", end });
     expect(await kinds(session)).toEqual([

@@ -60,6 +60,25 @@ test("[CLI-15] of what a command puts out the first lines are shown, and of a fa
   }
 });
 
+test("[CLI-15] a call is told with its arguments, as far as a line goes", () => {
+  const { show, shown } = watched(60);
+  const outcome = { ok: true, tool: "write_file", output: "done" };
+  for (const [callId, text] of [
+    ["call_12345678", "one"],
+    ["call_23456789", "long ".repeat(30)],
+  ] as const)
+    show(
+      { kind: "call-opened", callId, tool: "write_file", input: { path: "a.txt", text }, alias: "x" },
+      { kind: "call-closed", callId, outcome },
+    );
+  show({ kind: "call-closed", callId: "call_34567890", outcome }); // opened by an earlier process
+  const [first = "", second = "", third = ""] = shown;
+  expect(first).toMatch(/^ {2}✓ write_file \{"path":"a.txt","text":"one"\} {2}12345678 {2}\d+ ms$/m);
+  expect(second).toMatch(/^ {2}✓ write_file \{"path":"a.txt","te.*… {2}23456789 {2}\d+ ms$/m);
+  expect(second.trimEnd().length).toBeLessThanOrEqual(60);
+  expect(third).toMatch(/^ {2}✓ write_file {2}34567890 {2}\d+ ms$/m);
+});
+
 test("[CLI-15] every way a turn can end is told, but for the one that is its last word", () => {
   const ends: readonly [object, string | undefined][] = [
     [{ status: "done" }, undefined],

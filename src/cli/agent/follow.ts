@@ -1,4 +1,5 @@
 import { shownJson } from "../../base/shown-name.ts";
+import type { Json } from "../../base/json.ts";
 import type { CallOutcome, ModelFailure, ModelFailureKind, RunEnd, RunEvent, WaitingCall } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { paint } from "../paint.ts";
@@ -11,7 +12,7 @@ const MOST_LINES = 12;
 /** Shows a turn as it happens: words as they arrive, a line for every call. */
 export class Follower {
   readonly #terminal: Terminal;
-  readonly #begun = new Map<string, { readonly tool: string; readonly at: number }>();
+  readonly #begun = new Map<string, { readonly tool: string; readonly input?: Json; readonly at: number }>();
   readonly #shown = new Map<string, number>();
   #column = 0;
 
@@ -24,7 +25,7 @@ export class Follower {
       case "text":
         return this.#words(event.text);
       case "call-opened":
-        return void this.#begun.set(event.callId, { tool: event.tool, at: performance.now() });
+        return void this.#begun.set(event.callId, { tool: event.tool, input: event.input, at: performance.now() });
       case "call-closed":
         return this.#closed(event.callId, event.outcome);
       case "call-progress":
@@ -89,10 +90,12 @@ export class Follower {
   }
 
   #closed(callId: string, outcome: CallOutcome): void {
-    const { tool, at } = this.#begun.get(callId) ?? { tool: outcome.tool, at: performance.now() };
+    const { tool, input, at } = this.#begun.get(callId) ?? { tool: outcome.tool, at: performance.now() };
     const mark = outcome.ok ? paint(this.#terminal, "green", "✓") : paint(this.#terminal, "red", "✗");
-    const took = paint(this.#terminal, "dim", `${shortCall(callId)}  ${lasted(performance.now() - at)}`);
-    this.line(`  ${mark} ${tool}  ${took}`);
+    const took = `${shortCall(callId)}  ${lasted(performance.now() - at)}`;
+    const room = (this.#terminal.columns ?? 120) - `  ✓ ${tool}   ${took}`.length;
+    const asked = input === undefined ? "" : ` ${oneLine(shownJson(input), room)}`;
+    this.line(`  ${mark} ${tool}${asked}  ${paint(this.#terminal, "dim", took)}`);
     if (!outcome.ok) this.line(`    ${oneLine(wordsOf(outcome.output), (this.#terminal.columns ?? 120) - 4)}`);
   }
 }
