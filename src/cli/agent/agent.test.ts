@@ -311,6 +311,25 @@ describe("holdfast chat, in a terminal", () => {
     expect(server.refused).toEqual([]);
   });
 
+  test("[CLI-16] what was typed before it is asked consents to nothing, and whoever leaves when asked leaves it waiting", async () => {
+    const shell = { calls: [{ name: "shell", input: { command: "echo no > no.txt" } }] };
+    const model = await provider([
+      { text: "Soon. ".repeat(20), slowMs: 50, ...shell },
+      { text: "As you wish." },
+      shell,
+    ]);
+    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
+    await chat.sees("› ");
+    await chat.types("make no.txt\r", "Soon.");
+    await chat.types("y\r", "allow it?");
+    await chat.types("n\r", "As you wish.");
+    await chat.types("", "allow it?"); // of the turn that began with `y`
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(String.raw`"content":"y\n`);
+    await chat.types("/exit\r", "shell waits for you");
+    expect(await chat.ended).toBe(0);
+    expect(existsSync(join(at.folder, "no.txt"))).toBe(false);
+  });
+
   test("[CLI-17] Ctrl-C once cancels the turn and keeps the conversation, twice leaves", async () => {
     const model = await provider([{ text: "slow ".repeat(200), slowMs: 50 }, { text: "Here I am." }]);
     const chat = terminal(["chat", "--model", model, "--session", "talk"]);

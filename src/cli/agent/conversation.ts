@@ -94,14 +94,22 @@ export class Conversation implements InConversation {
       const { question = "", options = [] } = (call.input ?? {}) as { question?: string; options?: readonly string[] };
       follower.line(paint(this.terminal, "bold", harmless(question)));
       for (const [at, option] of options.entries()) follower.line(`  ${at + 1}  ${oneLine(option)}`);
-      const answer = await this.talk.ask("answer › ", signal);
+      const answer = await this.#asks("answer › ", signal);
       return answer === undefined ? undefined : { answer: options[Number(answer) - 1] ?? answer };
     }
     for (const line of askedLines(call, this.terminal)) follower.line(paint(this.terminal, "bold", line));
-    const said = (await this.talk.ask("allow it? y, n, or why not › ", signal))?.trim();
+    const said = (await this.#asks("allow it? y, n, or why not › ", signal))?.trim();
     if (said === undefined) return undefined;
     if (/^(y|yes)$/i.test(said)) return { approve: true };
     return /^(n|no|)$/i.test(said) ? { approve: false } : { approve: false, reason: said };
+  }
+
+  /** Whoever would rather leave leaves it waiting. */
+  async #asks(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+    const line = await this.talk.ask(prompt, { signal, afresh: true });
+    if (line?.trim() !== "/exit") return line;
+    this.leave();
+    return undefined;
   }
 
   /** Once: what runs is taken back, or what was typed is. Twice: leave. */

@@ -54,7 +54,7 @@ async function rewind(
   const target = at(look, "before", call);
   const plan = await look.planRewind(target);
   for (const line of rewindLines(terminal, look, plan, { mine: true })) terminal.out(line);
-  const said = await talk.ask("do it? y or n › ");
+  const said = await talk.ask("do it? y or n › ", { afresh: true });
   if (!/^(y|yes)$/i.test(said?.trim() ?? "")) return terminal.out("nothing was changed");
   for (const line of rewindLines(terminal, look, await session.rewind(target))) terminal.out(line);
 }

@@ -27,9 +27,15 @@ export class Talk {
     this.#lines.on("SIGINT", () => this.interrupted());
   }
 
-  /** The next line; undefined at the end of the input, or when the wait is given up. */
-  ask(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
-    const typed = this.#typed.shift();
+  /**
+   * The next line; undefined at the end of the input, or when the wait is given up. `afresh`: on a terminal, what was typed
+   * before stays for later. It was no answer to this, which nobody had seen.
+   */
+  ask(
+    prompt: string,
+    { signal, afresh = false }: { readonly signal?: AbortSignal; readonly afresh?: boolean } = {},
+  ): Promise<string | undefined> {
+    const typed = afresh && this.#lines.terminal ? undefined : this.#typed.shift();
     if (typed !== undefined) return Promise.resolve(typed);
     if (this.#ended || signal?.aborted === true) return Promise.resolve(undefined);
     this.#lines.setPrompt(prompt);
