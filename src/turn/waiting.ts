@@ -22,8 +22,8 @@ export type Reply =
   | { readonly answer: Json };
 
 /**
- * Asks a person about a waiting call. If it returns undefined, the call goes on waiting; also if it fails, which is
- * reported as `ask-failed`.
+ * Asks a person about a waiting call. Called for all waiting calls of an answer at once: on a terminal, ask about one after
+ * the other. If it returns undefined, the call goes on waiting; also if it fails, which is reported as `ask-failed`.
  */
 export type AskSomebody = (call: WaitingCall, signal: AbortSignal) => Promise<Reply | undefined>;
 

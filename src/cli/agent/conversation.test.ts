@@ -34,10 +34,15 @@ async function talked(script: Script, lines: readonly (string | undefined)[], pr
     async *input() {},
   };
   const left = [...lines];
+  let asking = false;
   const talk = {
     interrupted: () => {},
     ask: async (prompt: string) => {
+      expect(asking, "two questions at once").toBe(false);
+      asking = true;
       asked.push(prompt);
+      await new Promise((resolve) => setImmediate(resolve)); // a person takes a moment
+      asking = false;
       return left.shift();
     },
   };
@@ -102,6 +107,18 @@ describe("whoever is asked by a call", () => {
     const question = { name: "ask_user", input: { question: "Which\u001b[2K?", options: ["r\u001b[2Ked"] } };
     const other = await talked([{ calls: [question] }, { text: "Done." }], ["go", "1"]);
     expect(other.seen).toContain("Which�[2K?\n  1  r�[2Ked");
+  });
+
+  test("[CLI-16] is asked about the calls of one answer one after the other, and who leaves is asked no more", async () => {
+    const question = { name: "ask_user", input: { question: "Which?" } };
+    const calls = [...calling("deploy", "deploy").calls, question];
+    const { asked, calls: ended } = await talked([{ calls }, { text: "Done." }], ["go", "y", "n", "red"]);
+    expect(asked.slice(1, 4)).toEqual([...Array<string>(2).fill("allow it? y, n, or why not › "), "answer › "]);
+    expect(ended.toSorted()).toEqual(["ask_user success", "deploy failed", "deploy success"]);
+    const left = await talked([{ calls }, { text: "Done." }], ["go", "y", "/exit", "never read"]);
+    expect(left.calls).toEqual(["deploy success"]);
+    expect(left.asked).toHaveLength(3);
+    expect(left.seen).toContain("deploy, ask_user wait for you");
   });
 
   test("[CLI-16] and who leaves instead leaves it waiting", async () => {

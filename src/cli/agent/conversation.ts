@@ -18,6 +18,8 @@ export class Conversation implements InConversation {
   spent: Spent = { steps: 0, input: 0, output: 0, cost: 0 };
   #stop: AbortController | undefined;
   #leaving = false;
+  /** Whoever was asked last has replied, or was not to be waited for. */
+  #replied: Promise<unknown> = Promise.resolve();
   /** Ctrl-C was pressed, and nothing was typed since. */
   #asked = false;
 
@@ -67,7 +69,12 @@ export class Conversation implements InConversation {
     const stop = new AbortController();
     this.#stop = stop;
     try {
-      const ask: AskSomebody = (call, signal) => this.#reply(call, follower, signal);
+      // One after the other: asked side by side, what is typed would answer the question that was shown last.
+      const ask: AskSomebody = (call, signal) => {
+        const reply = this.#replied.then(() => this.#reply(call, follower, signal));
+        this.#replied = reply.catch(() => {});
+        return reply;
+      };
       const turn = session.run(text, { ...how, signal: stop.signal, ask });
       for await (const event of turn) {
         follower.show(event);
@@ -90,6 +97,7 @@ export class Conversation implements InConversation {
 
   /** Consent, or an answer. Whatever is not yes is no, with what was typed as the reason. */
   async #reply(call: WaitingCall, follower: Follower, signal: AbortSignal): Promise<Reply | undefined> {
+    if (this.#leaving || signal.aborted) return undefined;
     if (call.waitsFor === "answer") {
       const { question = "", options = [] } = (call.input ?? {}) as { question?: string; options?: readonly string[] };
       follower.line(paint(this.terminal, "bold", harmless(question)));
