@@ -323,11 +323,24 @@ describe("holdfast chat, in a terminal", () => {
     await chat.types("make no.txt\r", "Soon.");
     await chat.types("y\r", "allow it?");
     await chat.types("n\r", "As you wish.");
-    await chat.types("", "allow it?"); // of the turn that began with `y`
+    await chat.sees("allow it?"); // of the turn that began with `y`
     expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(String.raw`"content":"y\n`);
     await chat.types("/exit\r", "shell waits for you");
     expect(await chat.ended).toBe(0);
     expect(existsSync(join(at.folder, "no.txt"))).toBe(false);
+  });
+
+  test("[CLI-16] what ends while somebody is asked is told above the question, which is shown again", async () => {
+    const calls = [1, 2].map((n) => ({ name: "shell", input: { command: `echo ${n} > ${n}.txt` } }));
+    const chat = terminal(["chat", "--model", await provider([{ calls }, { text: "Done." }]), "--session", "talk"]);
+    await chat.sees("› ");
+    await chat.types("both\r", "allow it?");
+    await chat.types("y\r", "echo 1 > 1.txt"); // has ended
+    await chat.sees("allow it?");
+    await chat.types("y\r", "Done.");
+    await chat.types("/exit\r", "to continue: ");
+    expect(await chat.ended).toBe(0);
+    expect([1, 2].map((n) => readFileSync(join(at.folder, `${n}.txt`), "utf8"))).toEqual(["1\n", "2\n"]);
   });
 
   test("[CLI-17] Ctrl-C once cancels the turn and keeps the conversation, twice leaves", async () => {

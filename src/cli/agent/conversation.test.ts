@@ -37,6 +37,7 @@ async function talked(script: Script, lines: readonly (string | undefined)[], pr
   let asking = false;
   const talk = {
     interrupted: () => {},
+    aside: (write: () => void) => write(),
     ask: async (prompt: string) => {
       expect(asking, "two questions at once").toBe(false);
       asking = true;

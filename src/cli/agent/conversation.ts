@@ -65,7 +65,8 @@ export class Conversation implements InConversation {
 
   async #turn(text: string | undefined): Promise<void> {
     const { session, turn: how } = this.agent;
-    const follower = new Follower(this.terminal);
+    const out = (line: string) => this.talk.aside(() => this.terminal.out(line));
+    const follower = new Follower({ ...this.terminal, out });
     const stop = new AbortController();
     this.#stop = stop;
     try {

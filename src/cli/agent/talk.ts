@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from "node:readline";
+import { clearLine, createInterface, cursorTo, type Interface } from "node:readline";
 import type { Terminal } from "../command.ts";
 
 /** What a person types, line by line, and Ctrl-C. In a pipe the same lines come from a file, and its end leaves. */
@@ -50,6 +50,15 @@ export class Talk {
       this.#waiting = done;
       signal?.addEventListener("abort", gone);
     });
+  }
+
+  /** Lets something be written while somebody is asked: the question, and what was typed of its answer, stand below it. */
+  aside(write: () => void): void {
+    if (this.#waiting === undefined || !this.#lines.terminal) return write();
+    clearLine(process.stdout, 0);
+    cursorTo(process.stdout, 0);
+    write();
+    this.#lines.prompt(true);
   }
 
   /** Takes back what was typed and not sent, and says why. */
