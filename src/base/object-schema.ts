@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "./json.ts";
+import { isObject, resolvedIn, withDefinitions } from "./schema-references.ts";
 
 /** What a schema may be at its root instead of saying its properties itself. Providers refuse all of it there. */
 const AT_THE_ROOT = ["oneOf", "anyOf", "allOf", "$ref", "not", "enum", "const"] as const;
@@ -9,8 +10,9 @@ const AT_THE_ROOT = ["oneOf", "anyOf", "allOf", "$ref", "not", "enum", "const"] 
  * let more pass than before, so whoever takes the arguments checks them. A schema that is such an object comes back as
  * it is.
  */
-export function objectSchema(schema: JsonObject): JsonObject {
-  if (!isCombined(schema)) return schema;
+export function objectSchema(given: JsonObject): JsonObject {
+  if (!isCombined(given)) return given;
+  const schema = withDefinitions(given); // some lead into the union, which goes
   const { properties, required, isClosed, forms } = shapeOf(schema, { root: schema, within: [] });
   const told = [schema["description"], formsText(forms)].filter((text) => typeof text === "string");
   const kept = Object.entries(schema).filter(([key]) => !(AT_THE_ROOT as readonly string[]).includes(key));
@@ -28,14 +30,6 @@ export function objectSchema(schema: JsonObject): JsonObject {
 export function isCombined(schema: JsonObject): boolean {
   const { type } = schema;
   return (type !== undefined && type !== "object") || AT_THE_ROOT.some((key) => Object.hasOwn(schema, key));
-}
-
-/** Follows a reference into the schema itself, one step; whoever goes further is not followed. */
-export function resolvedIn(root: JsonObject, schema: JsonObject): JsonObject {
-  const { $ref: to } = schema;
-  const [, table, name] = (typeof to === "string" ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(to) : null) ?? [];
-  const found = table === undefined || name === undefined ? undefined : (root[table] as JsonObject | undefined)?.[name];
-  return isObject(found) ? found : schema;
 }
 
 /** What an object may hold. `forms`: the shapes it chooses among, if it does. */
@@ -62,21 +56,29 @@ function shapeOf(schema: JsonObject, { root, within }: Place): Shape {
   const own: Shape = {
     properties: isObject(properties) ? properties : {},
     required: listIn(required).filter((name) => typeof name === "string"),
-    isClosed: schema["additionalProperties"] === false,
+    isClosed: schema["additionalProperties"] === false && schema["patternProperties"] === undefined,
     forms: [],
   };
   const target = resolvedIn(root, schema);
   const parts = [...(target === schema ? [] : [target]), ...listIn(schema["allOf"]).filter(isObject)];
   const unions = [schema["oneOf"], schema["anyOf"]].map((union) => {
     const branches = listIn(union).filter(isObject);
-    return either(branches.filter((one) => mayBeObject(resolvedIn(root, one))).map((one) => shapeOf(one, place)));
+    return either(branches.filter((one) => mayBeObject(one, place)).map((one) => shapeOf(one, place)));
   });
   return [...parts.map((part) => shapeOf(part, place)), ...unions].reduce(both, own);
 }
 
 /** Arguments are an object: of a union with anything else, only the objects can be meant. */
-function mayBeObject({ type }: JsonObject): boolean {
-  return type === undefined || type === "object" || listIn(type).includes("object");
+function mayBeObject(schema: JsonObject, { root, within }: Place): boolean {
+  if (within.includes(schema)) return true;
+  const place = { root, within: [...within, schema] };
+  const may = (one: Json) => one === true || (isObject(one) && mayBeObject(one, place));
+  const { type } = schema;
+  const parts = [...listIn(schema["allOf"]), resolvedIn(root, schema)].filter((part) => part !== schema);
+  const isTyped = type === undefined || type === "object" || listIn(type).includes("object");
+  const isValued = valuesOf(schema)?.some(isObject) ?? true;
+  const isChosen = [schema["oneOf"], schema["anyOf"]].every((union) => union === undefined || listIn(union).some(may));
+  return isTyped && isValued && isChosen && parts.every(may);
 }
 
 function both(a: Shape, b: Shape): Shape {
@@ -157,8 +159,4 @@ function formText({ properties, required }: Shape): string {
 
 function listIn(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [];
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
