@@ -35,12 +35,20 @@ export function typeOf({ type, media: { mediaType = "", base64 } }: Media): stri
   return plain === "" ? UNTYPED[type] : plain;
 }
 
-/** Whether what is called a picture is none, mostly the words of a server that had none to give. */
-export function isNoPicture(part: Media): boolean {
+/** What a picture or document is not, mostly because it is the words of a server that had none to give. */
+export function notHeld(part: Media): "picture" | "PDF" | undefined {
   const { base64 = "" } = part.media;
-  if (part.type !== "image" || !/^image\/(png|jpeg|gif|webp)$/.test(typeOf(part))) return false;
+  const called = typeOf(part);
+  const kind = isPicture(called) ? "picture" : called === "application/pdf" ? "PDF" : undefined;
+  if (kind === undefined || base64 === "") return undefined;
   const held = typeIn(base64);
-  return held === undefined ? /^[\t\n\r\x20-\x7e]{3,}$/.test(beginningOf(base64)) : !held.startsWith("image/");
+  if (held !== undefined) return isPicture(held) === isPicture(called) ? undefined : kind;
+  const words = beginningOf(base64);
+  return /^[\t\n\r\x20-\x7e]{3,}$/.test(words) && !words.includes("%PDF-") ? kind : undefined;
+}
+
+function isPicture(mediaType: string): boolean {
+  return /^image\/(png|jpeg|gif|webp)$/.test(mediaType);
 }
 
 const LOOKED_AT = 64;

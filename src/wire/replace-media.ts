@@ -4,11 +4,11 @@ import {
   asWords,
   inLines,
   isMedia,
-  isNoPicture,
   isSentAlong,
   isTooLarge,
   labelOf,
   type Media,
+  notHeld,
   typeIn,
   typeOf,
 } from "./media.ts";
@@ -56,7 +56,8 @@ function instead(part: Part, item: Spoken, profile: WireProfile): Part | undefin
   const { url, base64 = "" } = part.media;
   if (isOnlyPiece(part)) return retold(part.origin);
   if (base64 === "" && url === undefined) return words(absent(part));
-  if (isNoPicture(part)) return words(`[${labelOf(part)}: it is no picture]`);
+  const missing = notHeld(part);
+  if (missing !== undefined) return words(`[${labelOf(part)}: it is no ${missing}]`);
   if (base64 === "" && !profile.byAddress.includes(part.type)) return words(notShown(part));
   // What may yet be shown in a message after the results, or after the answer, is left for that.
   const waits = item.kind === "output" || (item.kind === "assistant" && profile.assistantMedia !== "taken");

@@ -45,6 +45,21 @@ describe.each(IDS)("to %s", (profile) => {
     expect(text).not.toContain(base64(content));
   });
 
+  test.each([
+    ["the words of a server", "<html>502 Bad Gateway</html>"],
+    ["a picture", PNG],
+  ])("[WIRE-45] %s that are called a PDF are told as none", (_, content) => {
+    const file: Part = {
+      type: "file",
+      media: { mediaType: "application/pdf", base64: base64(content), name: "a.pdf" },
+    };
+    const text = sent(profile, user(), call("a"), output("a", { parts: [file] }));
+    expect(text).toContain("[a.pdf, application/pdf: it is no PDF]");
+    expect(text).not.toContain(base64(content));
+    const late: Part = { type: "file", media: { mediaType: "application/pdf", base64: base64("\n\n%PDF-1.7\n") } };
+    expect(sent(profile, user(), call("a"), output("a", { parts: [late] }))).not.toContain("it is no PDF");
+  });
+
   test("[WIRE-45] a drawing in XML is still told in its words", () => {
     const text = sent(profile, { ...user(), parts: [image("<svg>a circle</svg>", "image/svg+xml")] });
     expect(text).toMatch(/a circle|PHN2Zz5h/);
