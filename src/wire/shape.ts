@@ -135,7 +135,9 @@ function blankVerdict(items: readonly Item[], at: number, profile: WireProfile):
   const withCall = beside.some((other) => other?.kind === "call" || other?.kind === "other");
   const withThought = items[at - 1]?.kind === "reasoning";
   if (!withCall && !withThought) return "drop";
-  if (!profile.refusesBlank) return "keep";
+  // In a message that is the list of its parts, no part at all leaves a thought alone.
+  const isNothing = item.parts.length === 0 && profile.format === "ai-sdk";
+  if (!profile.refusesBlank && !isNothing) return "keep";
   return withThought && items[at + 1]?.kind !== "call" ? "fill" : "drop";
 }
 
