@@ -118,3 +118,26 @@ test("[ADAPT-49] what a form allows by the letters of its name stays allowed", (
   };
   expect(objectSchema(schema)).not.toHaveProperty("additionalProperties");
 });
+
+test.each([
+  ["the same twice over", (next: JsonObject) => ({ anyOf: [next, { ...next }] })],
+  [
+    "the same and more of it",
+    (next: JsonObject, nth: number) => ({
+      anyOf: [{ allOf: [next, of({ a: { minimum: nth } })] }, { ...next }],
+    }),
+  ],
+  [
+    "no object, twice over",
+    (next: JsonObject) => ({ anyOf: [of({ b: {} }), { allOf: [next, { type: "string" }] }, next] }),
+  ],
+])("[ADAPT-51] definitions that refer to each other many times over take no time: %s", (_, level) => {
+  const levels = Array.from({ length: 60 }, (_unused, nth): [string, JsonObject] => [
+    `D${nth}`,
+    level({ $ref: `#/$defs/D${nth + 1}` }, nth),
+  ]);
+  const $defs = { ...Object.fromEntries(levels), D60: of({ a: { type: "integer" } }) };
+  const { properties, description } = objectSchema({ $ref: "#/$defs/D0", $defs });
+  expect(properties).toHaveProperty("a");
+  expect(JSON.stringify([properties, description]).length).toBeLessThan(200_000);
+});

@@ -13,7 +13,12 @@ const AT_THE_ROOT = ["oneOf", "anyOf", "allOf", "$ref", "not", "enum", "const"] 
 export function objectSchema(given: JsonObject): JsonObject {
   if (!isCombined(given)) return given;
   const schema = withDefinitions(given); // some lead into the union, which goes
-  const { properties, required, isClosed, forms } = shapeOf(schema, { root: schema, within: [] });
+  const { properties, required, isClosed, forms } = shapeOf(schema, {
+    root: schema,
+    within: [],
+    shapes: new Map(),
+    objects: new Map(),
+  });
   const told = [schema["description"], formsText(forms)].filter((text) => typeof text === "string");
   const kept = Object.entries(schema).filter(([key]) => !(AT_THE_ROOT as readonly string[]).includes(key));
   return {
@@ -45,13 +50,24 @@ interface Place {
   readonly root: JsonObject;
   /** What stands around it: a definition that holds itself is looked at once. */
   readonly within: readonly JsonObject[];
+  /** What was found of each part. Definitions that refer to each other many times over would take for ever without it. */
+  readonly shapes: Map<JsonObject, Shape>;
+  readonly objects: Map<JsonObject, boolean>;
 }
 
 const NOTHING: Shape = { properties: {}, required: [], isClosed: false, forms: [] };
 
-function shapeOf(schema: JsonObject, { root, within }: Place): Shape {
-  if (within.includes(schema)) return NOTHING;
-  const place = { root, within: [...within, schema] };
+function shapeOf(schema: JsonObject, around: Place): Shape {
+  const known = around.shapes.get(schema);
+  if (known !== undefined) return known;
+  if (around.within.includes(schema)) return NOTHING;
+  const shape = shapeFrom(schema, { ...around, within: [...around.within, schema] });
+  around.shapes.set(schema, shape);
+  return shape;
+}
+
+/** All that a schema says of itself, and its parts of it. */
+function shapeFrom(schema: JsonObject, place: Place): Shape {
   const { properties, required } = schema;
   const own: Shape = {
     properties: isObject(properties) ? properties : {},
@@ -59,7 +75,7 @@ function shapeOf(schema: JsonObject, { root, within }: Place): Shape {
     isClosed: schema["additionalProperties"] === false && schema["patternProperties"] === undefined,
     forms: [],
   };
-  const target = resolvedIn(root, schema);
+  const target = resolvedIn(place.root, schema);
   const parts = [...(target === schema ? [] : [target]), ...listIn(schema["allOf"]).filter(isObject)];
   const unions = [schema["oneOf"], schema["anyOf"]].map((union) => {
     const branches = listIn(union).filter(isObject);
@@ -69,16 +85,19 @@ function shapeOf(schema: JsonObject, { root, within }: Place): Shape {
 }
 
 /** Arguments are an object: of a union with anything else, only the objects can be meant. */
-function mayBeObject(schema: JsonObject, { root, within }: Place): boolean {
-  if (within.includes(schema)) return true;
-  const place = { root, within: [...within, schema] };
+function mayBeObject(schema: JsonObject, around: Place): boolean {
+  const known = around.objects.get(schema);
+  if (known !== undefined || around.within.includes(schema)) return known ?? true;
+  const place = { ...around, within: [...around.within, schema] };
   const may = (one: Json) => one === true || (isObject(one) && mayBeObject(one, place));
   const { type } = schema;
-  const parts = [...listIn(schema["allOf"]), resolvedIn(root, schema)].filter((part) => part !== schema);
+  const parts = [...listIn(schema["allOf"]), resolvedIn(place.root, schema)].filter((part) => part !== schema);
   const isTyped = type === undefined || type === "object" || listIn(type).includes("object");
   const isValued = valuesOf(schema)?.some(isObject) ?? true;
   const isChosen = [schema["oneOf"], schema["anyOf"]].every((union) => union === undefined || listIn(union).some(may));
-  return isTyped && isValued && isChosen && parts.every(may);
+  const found = isTyped && isValued && isChosen && parts.every(may);
+  around.objects.set(schema, found);
+  return found;
 }
 
 function both(a: Shape, b: Shape): Shape {
@@ -97,7 +116,7 @@ function either(shapes: readonly Shape[]): Shape {
     properties: joined(shapes, union),
     required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
     isClosed: shapes.every(({ isClosed }) => isClosed),
-    forms: shapes.flatMap((shape) => (shape.forms.length === 0 ? [shape] : shape.forms)),
+    forms: [...new Set(shapes.flatMap((shape) => (shape.forms.length === 0 ? [shape] : shape.forms)))],
   };
 }
 
@@ -115,18 +134,25 @@ function joined(shapes: readonly Shape[], join: (same: readonly Json[]) => Json)
 
 function union(several: readonly Json[]): Json {
   const values = several.map(valuesOf);
-  if (values.includes(undefined)) return { anyOf: several };
+  if (values.includes(undefined)) return bounded({ anyOf: several });
   return withValues(several, [...new Set(values.flatMap((some) => some ?? []))]);
 }
 
 function intersection(one: Json, other: Json): Json {
   const [some, others] = [valuesOf(one), valuesOf(other)];
-  if (some === undefined || others === undefined) return { allOf: [one, other] };
+  if (some === undefined || others === undefined) return bounded({ allOf: [one, other] });
   return withValues(
     [one, other],
     some.filter((value) => others.includes(value)),
   );
 }
+
+/** Put together again and again, what is said of one property may double every time: then anything may stand there. */
+function bounded(property: JsonObject): JsonObject {
+  return JSON.stringify(property).length > LONGEST_PROPERTY ? {} : property;
+}
+
+const LONGEST_PROPERTY = 32 * 1024;
 
 /** A choice among values, with what the first says of it besides. */
 function withValues([first, ...others]: readonly Json[], values: readonly Json[]): Json {
