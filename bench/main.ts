@@ -8,25 +8,11 @@ import { barLine, machine, tables } from "./harness/report.ts";
 import { runWorkload } from "./harness/run.ts";
 import { straceMissing } from "../test/chaos/strace.ts";
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    rounds: { type: "string" },
-    case: { type: "string" },
-    seed: { type: "string", default: "holdfast" },
-    sync: { type: "string" },
-  },
-});
-const [name] = positionals;
-const say = (line: string) => console.error(styleText("dim", `bench: ${line}`, { stream: process.stderr }));
+const USAGE = `usage: npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S] [--sync MS]
+NAME is one of: ${workloadNames().join(", ")}`;
 
-if (name === undefined || !workloadNames().includes(name)) {
-  console.error(`usage: npm run bench -- NAME [--quick] [--json] [--rounds N] [--case TEXT] [--seed S] [--sync MS]`);
-  console.error(`NAME is one of: ${workloadNames().join(", ")}`);
-  process.exit(2);
-}
+const { flags, name } = asked();
+const say = (line: string) => console.error(styleText("dim", `bench: ${line}`, { stream: process.stderr }));
 
 const syncMs = flags.sync === undefined ? undefined : Number(flags.sync);
 if (syncMs !== undefined && (!(syncMs > 0) || straceMissing() !== undefined)) {
@@ -61,3 +47,30 @@ if (flags.json) {
   for (const verdict of verdicts) console.log(barLine(name, verdict));
 }
 process.exitCode = verdicts.every(({ ok }) => ok) ? 0 : 1;
+
+function asked() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: "boolean", default: false },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+        rounds: { type: "string" },
+        case: { type: "string" },
+        seed: { type: "string", default: "holdfast" },
+        sync: { type: "string" },
+      },
+    });
+    const [name] = positionals;
+    if (values.help) {
+      console.log(`${USAGE}\nWhat each option does, and what the workloads ask, is in bench/README.md.`);
+      process.exit(0);
+    }
+    if (name !== undefined && workloadNames().includes(name)) return { flags: values, name };
+    console.error(name === undefined ? USAGE : `there is no workload ${name}\n${USAGE}`);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`);
+  }
+  return process.exit(2);
+}

@@ -370,6 +370,7 @@ export { digestOfFiles, type DigestOptions } from "./files/digest.ts";
 export type { Diverged } from "./files/host/apply.ts";
 export type { RescueBounds, WorkspaceLimits } from "./files/host/limits.ts";
 export { type HostPort, type HostStat, realHost } from "./files/host/port.ts";
+export type { GivenUp } from "./files/host/given-up.ts";
 export type { Rescued } from "./files/host/rescue.ts";
 export type { KeptFile, ReturnedFile } from "./files/host/return.ts";
 export type { Finished } from "./files/host/commit.ts";

@@ -1,6 +1,7 @@
 import type { ModelFailure, ModelFailureKind } from "../contracts/model.ts";
 import { type Fields, isFields } from "../base/fields.ts";
-import { countOf, wordOf } from "./fields.ts";
+import { asList } from "../wire/codecs/read.ts";
+import { countOf, fieldsOf, wordOf } from "./fields.ts";
 
 /** Whether the same request may succeed later, by kind. */
 const RETRYABLE: Readonly<Record<ModelFailureKind, boolean>> = {
@@ -132,7 +133,7 @@ export function readSdkError(thrown: unknown, address?: string): SdkError {
     code: wordOf(inner["code"]),
     type: wordOf(inner["type"]),
     requestId: requestIdIn(fields, headers) ?? wordOf(body["request_id"]),
-    retryAfterMs: countOf(fields["retryAfterMs"]),
+    retryAfterMs: countOf(fields["retryAfterMs"]) ?? retryDelayMs(inner),
     cause: fields["cause"],
     nonsense: !(thrown instanceof Error) || OWN_ERRORS.some((own) => thrown instanceof own),
     maker,
@@ -234,6 +235,13 @@ function placed({ connection, message, address = "", cause }: SdkError): string 
   const code = systemCode(cause) ?? "";
   const at = where === null ? "" : ` at ${where.origin}${where.pathname}`;
   return `${message.replace(/\.$/, "")}${at}${message.includes(code) ? "" : `: ${code}`}`;
+}
+
+/** Google says it nowhere but in the details of the error, as `{ "retryDelay": "34.07s" }`. */
+export function retryDelayMs({ details }: Fields): number | undefined {
+  const told = asList(details).map((detail) => wordOf(fieldsOf(detail)["retryDelay"]) ?? "");
+  const [, seconds] = told.map((words) => /^(\d+(?:\.\d+)?)s$/.exec(words)).find((found) => found !== null) ?? [];
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1000);
 }
 
 /** Seconds, a date (measured against the provider's own clock, not ours), or milliseconds. */

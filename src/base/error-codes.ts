@@ -490,6 +490,11 @@ export const ERROR_CODES = {
     tryThis:
       "Name the folder that the session works in, use the session and store that this folder belongs to, or fork the session into a workspace of its own.",
   },
+  WORKSPACE_UNFINISHED: {
+    says: "A change that was cut off waits in this folder, and this store does not know the session that made it.",
+    tryThis:
+      "Open that session in its own store, which finishes the change. If that store no longer exists, give the change up: `holdfast.forgetUnfinished(session)`, or `holdfast delete SESSION --store-gone --dry-run` and then `--yes`.",
+  },
   WORKSPACE_NEEDED: {
     says: "The session works on files in a folder, and you did not say which. Nothing was changed.",
     tryThis:

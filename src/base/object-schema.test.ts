@@ -70,3 +70,74 @@ test("[ADAPT-47] what is no object is passed over, and what holds itself is look
   expect(objectSchema({ anyOf: [{ type: "string" }] })).toEqual({ type: "object", properties: {} });
   expect(objectSchema({ enum: [{ a: 1 }], const: { a: 1 } })).toEqual({ type: "object", properties: {} });
 });
+
+test("[ADAPT-49] a reference into the union that went leads where it led before", () => {
+  const place = of({ x: { type: "number" }, near: { $ref: "#/anyOf/0/properties/where" } });
+  const schema: JsonObject = {
+    anyOf: [
+      of({ where: place }, ["where"]),
+      of({ to: { $ref: "#/anyOf/0/properties/where" }, again: { items: { $ref: "#" } } }, ["to"]),
+    ],
+    $defs: { anyOf_0_properties_where: { type: "string" } },
+  };
+  const name = "anyOf_0_properties_where_2";
+  const settled = of({ x: { type: "number" }, near: { $ref: `#/$defs/${name}` } });
+  expect(objectSchema(schema)).toMatchObject({
+    properties: { where: settled, to: { $ref: `#/$defs/${name}` }, again: { items: { $ref: "#" } } },
+    $defs: { ...(schema["$defs"] as JsonObject), [name]: settled },
+  });
+});
+
+test.each([
+  ["through a definition", "#/definitions/Page/properties/inner"],
+  ["to a name with letters that are written otherwise", "#/$defs/a~1b%20%C3%B6"],
+  ["outside the tables of definitions", "#/components/schemas/Inner"],
+])("[ADAPT-49] a reference %s is followed", (_, $ref) => {
+  const inner = of({ id: {} }, ["id"]);
+  const schema = {
+    $ref,
+    definitions: { Page: of({ inner }) },
+    $defs: { "a/b ö": inner },
+    components: { schemas: { Inner: inner } },
+  };
+  expect(objectSchema(schema)).toMatchObject(inner);
+});
+
+test("[ADAPT-49] a form that cannot be an object, however it says so, lets nothing be left out", () => {
+  const named = of({ name: {} }, ["name"]);
+  const nullable = [{ type: "string" }, { const: null }];
+  const forms = [named, { const: null }, { enum: ["all"] }, { anyOf: nullable }, { $ref: "#/$defs/Alias" }];
+  const $defs = { Alias: { $ref: "#/$defs/Text" }, Text: { type: "string" } };
+  expect(objectSchema({ anyOf: forms, $defs })).toEqual({ ...named, $defs });
+});
+
+test("[ADAPT-49] what a form allows by the letters of its name stays allowed", () => {
+  const closed = { additionalProperties: false };
+  const schema = {
+    anyOf: [of({ a: {} }, [], closed), of({ b: {} }, [], { patternProperties: { "^x-": {} }, ...closed })],
+  };
+  expect(objectSchema(schema)).not.toHaveProperty("additionalProperties");
+});
+
+test.each([
+  ["the same twice over", (next: JsonObject) => ({ anyOf: [next, { ...next }] })],
+  [
+    "the same and more of it",
+    (next: JsonObject, nth: number) => ({
+      anyOf: [{ allOf: [next, of({ a: { minimum: nth } })] }, { ...next }],
+    }),
+  ],
+  [
+    "no object, twice over",
+    (next: JsonObject) => ({ anyOf: [of({ b: {} }), { allOf: [next, { type: "string" }] }, next] }),
+  ],
+])("[ADAPT-51] definitions that refer to each other many times over take no time: %s", (_, level) => {
+  const levels = Array.from({ length: 60 }, (_unused, nth): [string, JsonObject] => [
+    `D${nth}`,
+    level({ $ref: `#/$defs/D${nth + 1}` }, nth),
+  ]);
+  const $defs = { ...Object.fromEntries(levels), D60: of({ a: { type: "integer" } }) };
+  const { properties, description } = objectSchema({ $ref: "#/$defs/D0", $defs });
+  expect(properties).toHaveProperty("a");
+  expect(JSON.stringify([properties, description]).length).toBeLessThan(200_000);
+});

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "./json.ts";
+import { isObject, resolvedIn, withDefinitions } from "./schema-references.ts";
 
 /** What a schema may be at its root instead of saying its properties itself. Providers refuse all of it there. */
 const AT_THE_ROOT = ["oneOf", "anyOf", "allOf", "$ref", "not", "enum", "const"] as const;
@@ -9,9 +10,15 @@ const AT_THE_ROOT = ["oneOf", "anyOf", "allOf", "$ref", "not", "enum", "const"] 
  * let more pass than before, so whoever takes the arguments checks them. A schema that is such an object comes back as
  * it is.
  */
-export function objectSchema(schema: JsonObject): JsonObject {
-  if (!isCombined(schema)) return schema;
-  const { properties, required, isClosed, forms } = shapeOf(schema, { root: schema, within: [] });
+export function objectSchema(given: JsonObject): JsonObject {
+  if (!isCombined(given)) return given;
+  const schema = withDefinitions(given); // some lead into the union, which goes
+  const { properties, required, isClosed, forms } = shapeOf(schema, {
+    root: schema,
+    within: [],
+    shapes: new Map(),
+    objects: new Map(),
+  });
   const told = [schema["description"], formsText(forms)].filter((text) => typeof text === "string");
   const kept = Object.entries(schema).filter(([key]) => !(AT_THE_ROOT as readonly string[]).includes(key));
   return {
@@ -30,14 +37,6 @@ export function isCombined(schema: JsonObject): boolean {
   return (type !== undefined && type !== "object") || AT_THE_ROOT.some((key) => Object.hasOwn(schema, key));
 }
 
-/** Follows a reference into the schema itself, one step; whoever goes further is not followed. */
-export function resolvedIn(root: JsonObject, schema: JsonObject): JsonObject {
-  const { $ref: to } = schema;
-  const [, table, name] = (typeof to === "string" ? /^#\/(\$defs|definitions)\/([^/]+)$/.exec(to) : null) ?? [];
-  const found = table === undefined || name === undefined ? undefined : (root[table] as JsonObject | undefined)?.[name];
-  return isObject(found) ? found : schema;
-}
-
 /** What an object may hold. `forms`: the shapes it chooses among, if it does. */
 interface Shape {
   readonly properties: JsonObject;
@@ -51,32 +50,54 @@ interface Place {
   readonly root: JsonObject;
   /** What stands around it: a definition that holds itself is looked at once. */
   readonly within: readonly JsonObject[];
+  /** What was found of each part. Definitions that refer to each other many times over would take for ever without it. */
+  readonly shapes: Map<JsonObject, Shape>;
+  readonly objects: Map<JsonObject, boolean>;
 }
 
 const NOTHING: Shape = { properties: {}, required: [], isClosed: false, forms: [] };
 
-function shapeOf(schema: JsonObject, { root, within }: Place): Shape {
-  if (within.includes(schema)) return NOTHING;
-  const place = { root, within: [...within, schema] };
+function shapeOf(schema: JsonObject, around: Place): Shape {
+  const known = around.shapes.get(schema);
+  if (known !== undefined) return known;
+  if (around.within.includes(schema)) return NOTHING;
+  const shape = shapeFrom(schema, { ...around, within: [...around.within, schema] });
+  around.shapes.set(schema, shape);
+  return shape;
+}
+
+/** All that a schema says of itself, and its parts of it. */
+function shapeFrom(schema: JsonObject, place: Place): Shape {
   const { properties, required } = schema;
   const own: Shape = {
     properties: isObject(properties) ? properties : {},
     required: listIn(required).filter((name) => typeof name === "string"),
-    isClosed: schema["additionalProperties"] === false,
+    isClosed: schema["additionalProperties"] === false && schema["patternProperties"] === undefined,
     forms: [],
   };
-  const target = resolvedIn(root, schema);
+  const target = resolvedIn(place.root, schema);
   const parts = [...(target === schema ? [] : [target]), ...listIn(schema["allOf"]).filter(isObject)];
   const unions = [schema["oneOf"], schema["anyOf"]].map((union) => {
     const branches = listIn(union).filter(isObject);
-    return either(branches.filter((one) => mayBeObject(resolvedIn(root, one))).map((one) => shapeOf(one, place)));
+    return either(branches.filter((one) => mayBeObject(one, place)).map((one) => shapeOf(one, place)));
   });
   return [...parts.map((part) => shapeOf(part, place)), ...unions].reduce(both, own);
 }
 
 /** Arguments are an object: of a union with anything else, only the objects can be meant. */
-function mayBeObject({ type }: JsonObject): boolean {
-  return type === undefined || type === "object" || listIn(type).includes("object");
+function mayBeObject(schema: JsonObject, around: Place): boolean {
+  const known = around.objects.get(schema);
+  if (known !== undefined || around.within.includes(schema)) return known ?? true;
+  const place = { ...around, within: [...around.within, schema] };
+  const may = (one: Json) => one === true || (isObject(one) && mayBeObject(one, place));
+  const { type } = schema;
+  const parts = [...listIn(schema["allOf"]), resolvedIn(place.root, schema)].filter((part) => part !== schema);
+  const isTyped = type === undefined || type === "object" || listIn(type).includes("object");
+  const isValued = valuesOf(schema)?.some(isObject) ?? true;
+  const isChosen = [schema["oneOf"], schema["anyOf"]].every((union) => union === undefined || listIn(union).some(may));
+  const found = isTyped && isValued && isChosen && parts.every(may);
+  around.objects.set(schema, found);
+  return found;
 }
 
 function both(a: Shape, b: Shape): Shape {
@@ -95,7 +116,7 @@ function either(shapes: readonly Shape[]): Shape {
     properties: joined(shapes, union),
     required: first.required.filter((name) => others.every(({ required }) => required.includes(name))),
     isClosed: shapes.every(({ isClosed }) => isClosed),
-    forms: shapes.flatMap((shape) => (shape.forms.length === 0 ? [shape] : shape.forms)),
+    forms: [...new Set(shapes.flatMap((shape) => (shape.forms.length === 0 ? [shape] : shape.forms)))],
   };
 }
 
@@ -113,18 +134,25 @@ function joined(shapes: readonly Shape[], join: (same: readonly Json[]) => Json)
 
 function union(several: readonly Json[]): Json {
   const values = several.map(valuesOf);
-  if (values.includes(undefined)) return { anyOf: several };
+  if (values.includes(undefined)) return bounded({ anyOf: several });
   return withValues(several, [...new Set(values.flatMap((some) => some ?? []))]);
 }
 
 function intersection(one: Json, other: Json): Json {
   const [some, others] = [valuesOf(one), valuesOf(other)];
-  if (some === undefined || others === undefined) return { allOf: [one, other] };
+  if (some === undefined || others === undefined) return bounded({ allOf: [one, other] });
   return withValues(
     [one, other],
     some.filter((value) => others.includes(value)),
   );
 }
+
+/** Put together again and again, what is said of one property may double every time: then anything may stand there. */
+function bounded(property: JsonObject): JsonObject {
+  return JSON.stringify(property).length > LONGEST_PROPERTY ? {} : property;
+}
+
+const LONGEST_PROPERTY = 32 * 1024;
 
 /** A choice among values, with what the first says of it besides. */
 function withValues([first, ...others]: readonly Json[], values: readonly Json[]): Json {
@@ -157,8 +185,4 @@ function formText({ properties, required }: Shape): string {
 
 function listIn(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : [];
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -219,6 +219,29 @@ describe("plan mode", () => {
     });
   });
 
+  test("[MODE-2] a reference into or past a branch that goes leads where it led before", () => {
+    const where = { type: "object", properties: { line: { type: "integer" } } };
+    const files = tool("files", {
+      access: "write",
+      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
+      inputSchema: {
+        type: "object",
+        oneOf: [
+          { properties: { action: { const: "write" }, where } },
+          { properties: { action: { const: "read" }, where: { $ref: "#/oneOf/0/properties/where" }, deep: where } },
+          { properties: { action: { const: "read" }, deep: { $ref: "#/oneOf/1/properties/deep" } } },
+        ],
+      },
+    });
+    expect(offerOf(files, "plan")?.input).toMatchObject({
+      oneOf: [
+        { properties: { where: { $ref: "#/$defs/oneOf_0_properties_where" } } },
+        { properties: { deep: { $ref: "#/$defs/oneOf_1_properties_deep" } } },
+      ],
+      $defs: { oneOf_0_properties_where: where, oneOf_1_properties_deep: where },
+    });
+  });
+
   test("[MODE-3] what a server says of its own tool is shown to people and believed by nobody", () => {
     const hinted = tool("mcp_write", {
       access: "external",

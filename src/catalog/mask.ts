@@ -1,6 +1,6 @@
 import { frozenCopy } from "../base/freeze.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { resolvedIn } from "../base/object-schema.ts";
+import { isObject, resolvedIn, withDefinitions } from "../base/schema-references.ts";
 
 export interface ActionMask {
   readonly field: string;
@@ -18,8 +18,9 @@ const NAMING: readonly string[] = ["enum", "const", "oneOf", "anyOf", "default",
  * The schema with only the allowed actions: branches of a union that choose another action go, and the argument that
  * chooses is narrowed wherever it stands. Whatever the schema said before, it now demands one of the allowed.
  */
-export function maskActions(schema: JsonObject, mask: ActionMask): JsonObject {
+export function maskActions(given: JsonObject, mask: ActionMask): JsonObject {
   const { field, allowed } = mask;
+  const schema = withDefinitions(given); // some lead into branches that go, or past them
   const within = withoutUnused(masked(schema, mask, schema), mask);
   const properties = isObject(within["properties"]) ? within["properties"] : {};
   const required = Array.isArray(within["required"]) ? (within["required"] as readonly Json[]) : [];
@@ -88,8 +89,4 @@ function chooserIn(schema: JsonObject, field: string): JsonObject | undefined {
 function valuesOf(chooser: JsonObject): readonly Json[] | undefined {
   if (Object.hasOwn(chooser, "const")) return [chooser["const"] as Json];
   return Array.isArray(chooser["enum"]) ? (chooser["enum"] as readonly Json[]) : undefined;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -53,6 +53,19 @@ describe("partial calls and bonds", () => {
     expect(repaired([user(), call("c2", { partial: true }), output("c2", { synthetic: true })])).toEqual(["user"]);
   });
 
+  test.each([
+    ["has no id", call("", { partial: true })],
+    ["has no id and torn arguments", call("", { inputText: '{"path": "a.t' })],
+  ])("[PAIR-3] [PAIR-4] a call cut mid-stream that %s is removed, too, and the next request is made", (_, cut) => {
+    const { history, repairs } = repairHistory([user(), say(), cut, user()]);
+    expect(sketch(history)).toEqual(["user", "assistant", "user"]);
+    expect(repairs).toMatchObject([
+      { action: "renamed", fault: { kind: "invalid-id" } },
+      { action: "left-out", fault: { kind: "partial-call" } },
+    ]);
+    expect(validateHistory(history).faults).toEqual([]);
+  });
+
   test("[PAIR-4] a call with broken arguments that was really answered stays", () => {
     const log = [call("c1", { inputText: '{"path": "a.t' }), output("c1", { status: "failed" })];
     expect(repairHistory(log).history).toBe(log);

@@ -113,7 +113,8 @@ function judge(
   const place = { at, call: at, batch, ordinal };
   // A provider's own call at the very end is paused, not lost; further up only the provider could have answered it.
   if (call.server === true) return tail ? undefined : { kind: "missing-output", ...place };
-  if (call.callId === undefined || call.callId === "") return { kind: "missing-output", ...place, ...INTERRUPTED };
+  if (call.callId === undefined || call.callId === "")
+    return isPartial(call) ? { kind: "partial-call", ...place } : { kind: "missing-output", ...place, ...INTERRUPTED };
   const early = strays.take(call, at);
   if (early !== undefined) return { kind: "output-before-call", at: early, call: at, batch, ordinal };
   const consent = consentTo(scan, at);

@@ -136,6 +136,22 @@ test("[STORE-16] dropped bodies leave proof that they were there, and why they a
   await expect(dropBodies(deps.store, journal, [5], "late")).rejects.toMatchObject({ code: "LEASE_LOST" });
 });
 
+test("[JOURNAL-25] somebody else writes before the last of many bodies is dropped", async () => {
+  const { deps, journal } = await made(300);
+  const other = await openJournal(deps, "other");
+  let steps = 0;
+  const store = between(deps.store, {
+    before: async ({ kind }) => {
+      if (kind === "drop") steps += 1;
+      if (steps === 2) await other.append(said("meanwhile"));
+      return undefined;
+    },
+  });
+  const everything = Array.from({ length: 299 }, (_, index) => index + 1);
+  expect(await dropBodies(store, journal, everything, "stale")).toMatchObject({ dropped: 299 });
+  expect(other.head.seq).toBeGreaterThan(0);
+});
+
 test("[STORE-16] what recovery needs keeps its body until a checkpoint stands behind it", async () => {
   const { deps, journal } = await made(3);
   const callId = callIdAt(journal.session, 1, 0);

@@ -91,6 +91,9 @@ function told({ withinBounds, awaited }: Cut): Omit<Retained, "forgotten"> {
 /** Without these, after the newest checkpoint, a call that has ended would look open, and be closed a second time. */
 const RECOVERY_NEEDS: ReadonlySet<string> = new Set(["call-opened", "call-closed"]);
 
+/** In one transaction, which nothing interrupts: the bodies of thousands would hold up everything else in the process. */
+const DROPPED_AT_ONCE = 128;
+
 export interface DroppedBodies {
   readonly dropped: number;
   readonly bytes: number;
@@ -119,9 +122,16 @@ export async function dropBodies(
   }
   const seqs = wanted.filter((seq) => !needed.has(seq));
   const { session, epoch } = journal;
-  const receipt = await store.commit({ kind: "drop", session, epoch, seqs, reason, ...options });
-  if (!receipt.ok) throw conflictError(session, receipt.conflict);
-  return { dropped: receipt.dropped, bytes: receipt.bytes, needed: [...needed] };
+  let dropped = 0;
+  let bytes = 0;
+  for (let at = 0; at < seqs.length; at += DROPPED_AT_ONCE) {
+    const some = seqs.slice(at, at + DROPPED_AT_ONCE);
+    const receipt = await store.commit({ kind: "drop", session, epoch, seqs: some, reason, ...options });
+    if (!receipt.ok) throw conflictError(session, receipt.conflict);
+    dropped += receipt.dropped;
+    bytes += receipt.bytes;
+  }
+  return { dropped, bytes, needed: [...needed] };
 }
 
 interface Cut {

@@ -39,9 +39,29 @@ describe("read_file", () => {
   test("[TOOL-6] a line that is too long is cut, and says by how much", async () => {
     const { said } = await withTools({ "a.js": `${"x".repeat(500)}\nshort\n` }, { lineLength: 100 });
     expect(await said("read_file", { path: "a.js" })).toBe(
-      `1\t${"x".repeat(100)} […400 more characters in this line]\n2\tshort`,
+      `1\t${"x".repeat(100)} […400 more characters in this line; read on with column: 101]\n2\tshort`,
     );
   });
+
+  test.each(["\n", "\r\n", ""])(
+    "[TOOL-28] following what it says reads a line of any length whole, before %j",
+    async (end) => {
+      const line = Array.from({ length: 40_000 }, (_, at) => `${at} 🥊 `).join("");
+      const { said } = await withTools({ "a.json": `first\n${line}${end}` }, { lineLength: 99_999 });
+      let read = "";
+      for (let column = 1; ; ) {
+        const answer = await said("read_file", { path: "a.json", from: 2, lines: 1, column });
+        const [, part = "", next] =
+          /^2\t(.*?)(?: \[…\d+ more characters in this line; read on with column: (\d+)\])?\n\[lines/.exec(answer) ??
+          [];
+        read += part;
+        if (next === undefined) break;
+        column = Number(next);
+      }
+      expect(read.replaceAll(/\ufffd+/g, "🥊")).toBe(line);
+      expect(await said("read_file", { path: "a.json", column: 3 })).toMatch(/^1\trst\n2\t🥊 1 /);
+    },
+  );
 
   test("[TOOL-6] lines that lie across pieces of a large file are whole", async () => {
     const text = lines(40_000);

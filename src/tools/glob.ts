@@ -2,7 +2,7 @@ import { shownName } from "../base/shown-name.ts";
 import { defineTool, type Tool } from "../index.ts";
 import { argumentsOf, optional, text } from "./arguments.ts";
 import { type ToolLimits, withinBytes } from "./limits.ts";
-import { fileFailure, Unreadable, passedOver, plainPath } from "./look.ts";
+import { fileFailure, globbed, Unreadable, passedOver, plainPath } from "./look.ts";
 
 /** Files by their paths. */
 export function globTool({ paths: most, bytes }: ToolLimits): Tool {
@@ -23,7 +23,7 @@ export function globTool({ paths: most, bytes }: ToolLimits): Tool {
         const wanted = plainPath(pattern);
         const unreadable = new Unreadable();
         const options = { path, exclude: passedOver(pattern, path), passedOver: unreadable.add };
-        const found = await call.files.glob(wanted, options);
+        const found = await globbed(call, wanted, options);
         if (found.length === 0) return ["[no file matches]", ...unreadable.words].join("\n");
         const shown = withinBytes(found.slice(0, most).map(shownName), bytes);
         const more = found.length - shown.length;

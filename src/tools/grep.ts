@@ -2,12 +2,17 @@ import { shownName } from "../base/shown-name.ts";
 import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, flag, optional, text, whole } from "./arguments.ts";
 import type { ToolLimits } from "./limits.ts";
-import { fileFailure, Unreadable, passedOver, plainPath } from "./look.ts";
+import { fileFailure, globbed, Unreadable, passedOver, plainPath } from "./look.ts";
 import { type LinePattern, linePattern, literalPattern } from "./pattern/pattern.ts";
 
 const MOST_AROUND = 10;
 const LONGEST_SHOWN = 300;
+/** Of them, those up to the end of the match. */
+const SHOWN_BEFORE = 200;
 const LOOKED_AT = 8_192;
+const AS_TEXT = "Set literal to look for it as plain text.";
+/** A line break that is looked for is found nowhere, and that would be believed. */
+const BY_LINES = "Lines are searched one by one, and none holds a line break";
 
 /** Lines by what they hold. The pattern is run by a matcher that needs one pass, whatever the pattern. */
 export function grepTool(limits: ToolLimits): Tool {
@@ -29,8 +34,9 @@ export function grepTool(limits: ToolLimits): Tool {
     run: async (input, call) => {
       const { pattern, glob = "**", literal = false, ignoreCase = false, around = 0, limit = limits.matches } = input;
       const path = plainPath(input.path ?? "");
+      if (/[\r\n]/.test(pattern)) return call.fail("bad-pattern", `${BY_LINES}: look for one of the lines.`);
       const made = literal ? literalPattern(pattern, ignoreCase) : linePattern(pattern, ignoreCase);
-      if (!made.ok) return call.fail("bad-pattern", `${made.why} Set literal to look for it as plain text.`);
+      if (!made.ok) return call.fail("bad-pattern", literal ? made.why : `${made.why} ${AS_TEXT}`);
       try {
         const report = new Report(limit, around, limits.bytes);
         const unreadable = new Unreadable();
@@ -41,7 +47,8 @@ export function grepTool(limits: ToolLimits): Tool {
         }
         // Taken for the answer that nothing is there, it would be believed.
         const said = files.length === 0 ? noFile(glob) : report.text;
-        return [said, ...unreadable.words].join("\n");
+        const broken = !literal && !report.hasMatches && pattern.includes("\\n") ? [`[${BY_LINES}]`] : [];
+        return [said, ...broken, ...unreadable.words].join("\n");
       } catch (error) {
         return fileFailure(call, path, error);
       }
@@ -56,7 +63,7 @@ async function filesIn(call: Call, path: string, glob: string, unreadable: Unrea
     if (HoldfastError.is(error, "FILE_NOT_FOLDER")) return [path]; // a file, or a link to one
     throw error;
   }
-  return call.files.glob(plainPath(glob), { path, exclude: passedOver(glob, path), passedOver: unreadable.add });
+  return globbed(call, plainPath(glob), { path, exclude: passedOver(glob, path), passedOver: unreadable.add });
 }
 
 function noFile(glob: string): string {
@@ -109,6 +116,10 @@ class Report {
     this.#most = most;
   }
 
+  get hasMatches(): boolean {
+    return this.#matches > 0;
+  }
+
   get isFull(): boolean {
     return this.#more;
   }
@@ -117,7 +128,8 @@ class Report {
     const file = shownName(path);
     let shown = -1;
     for (const [at, line] of lines.entries()) {
-      if (!pattern(line)) continue;
+      const end = pattern(line);
+      if (end === -1) continue;
       if (this.#matches >= this.#limit || this.#size >= this.#most) {
         this.#more = true;
         return;
@@ -126,10 +138,10 @@ class Report {
       const from = Math.max(at - this.#around, shown + 1);
       if (this.#around > 0 && shown >= 0 && from > shown + 1) this.#say("--");
       for (let near = from; near < at; near += 1) this.#say(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
-      this.#say(`${file}:${at + 1}:${cut(line)}`);
+      this.#say(`${file}:${at + 1}:${cut(line, end)}`);
       shown = at;
       const until = Math.min(at + this.#around, lines.length - 1);
-      for (let near = at + 1; near <= until && !pattern(lines[near] ?? ""); near += 1) {
+      for (let near = at + 1; near <= until && pattern(lines[near] ?? "") === -1; near += 1) {
         this.#say(`${file}-${near + 1}-${cut(lines[near] ?? "")}`);
         shown = near;
       }
@@ -148,7 +160,11 @@ class Report {
   }
 }
 
-function cut(text: string): string {
+/** A long line around its match: of a line that a program wrote, its beginning shows nothing of what was found. */
+function cut(text: string, end = 0): string {
   if (text.length <= LONGEST_SHOWN) return text;
-  return `${text.slice(0, LONGEST_SHOWN).toWellFormed()} […${text.length - LONGEST_SHOWN} more characters]`;
+  const from = end <= LONGEST_SHOWN ? 0 : Math.min(end - SHOWN_BEFORE, text.length - LONGEST_SHOWN);
+  const more = text.length - LONGEST_SHOWN - from;
+  const shown = text.slice(from, from + LONGEST_SHOWN).toWellFormed();
+  return `${from === 0 ? "" : `[from column ${from + 1}] `}${shown}${more === 0 ? "" : ` […${more} more characters]`}`;
 }

@@ -28,7 +28,7 @@ export interface Line {
   readonly end?: "\n" | "\r\n";
 }
 
-interface Lines {
+export interface Lines {
   /** What some editors begin a file with. Nobody sees it, so no patch writes it. */
   readonly mark: "" | "\uFEFF";
   /** After the last line break there is one more, mostly empty. */

@@ -1,5 +1,5 @@
 import { shownName } from "../base/shown-name.ts";
-import { type Call, type Failure, HoldfastError } from "../index.ts";
+import { type Call, type Failure, type GlobOptions, HoldfastError } from "../index.ts";
 
 /** What every file tool says when a path leads nowhere or to the wrong thing: what is there instead. */
 
@@ -17,6 +17,14 @@ export function plainPath(path: string): string {
     .replace(/^(\.?\/)+/, "")
     .replace(/\/+$/, "")
     .replace(/^\.$/, "");
+}
+
+/** Paths that match, or else those that are called so: `[id]` is a set of letters, and the name of many a folder. */
+export async function globbed({ files }: Call, pattern: string, options: GlobOptions): Promise<readonly string[]> {
+  const found = await files.glob(pattern, options);
+  if (found.length > 0 || !pattern.includes("[")) return found;
+  const { passedOver: _told, ...quietly } = options;
+  return files.glob(pattern.replaceAll(/[[\]]/g, "\\$&"), quietly);
 }
 
 /**
@@ -92,10 +100,12 @@ function isLike(one: string, name: string): boolean {
   return a !== "" && b !== "" && (a.startsWith(b) || b.startsWith(a));
 }
 
+/** Letters of any script, however their accents are written. */
 function stem(name: string): string {
   return name
+    .normalize("NFC")
     .toLowerCase()
     .replace(/\.[^.]*$/, "")
-    .replace(/[^a-z0-9]/g, "")
+    .replace(/[^\p{L}\p{N}]/gu, "")
     .slice(0, 6);
 }

@@ -55,3 +55,9 @@ test("[TOOL-26] apply_patch takes a path as it is shown, in either form of a pat
   );
   expect(await session.files.exists('"as it stands"')).toBe(true);
 });
+
+test("[TOOL-12] a name that is like another in letters of any script is told, also with its accents written apart", async () => {
+  const { said } = await withTools({ "über.txt": "", "設定.json": "", "nur.md": "" });
+  expect(await said("read_file", { path: "u\u0308ber.txt" })).toContain("The workspace has: über.txt.");
+  expect(await said("read_file", { path: "設定.yaml" })).toContain("The workspace has: 設定.json.");
+});

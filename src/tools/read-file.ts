@@ -17,15 +17,16 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
       path: text("Relative to the workspace."),
       from: optional(whole("The first line to show, counted from 1.", 1, Number.MAX_SAFE_INTEGER)),
       lines: optional(whole("How many lines to show.", 1, most)),
+      column: optional(whole("The first character to show of each line, counted from 1.", 1, Number.MAX_SAFE_INTEGER)),
     }),
-    run: async ({ path: given, from = 1, lines = most }, call) => {
+    run: async ({ path: given, from = 1, lines = most, column = 1 }, call) => {
       const path = plainPath(given);
       try {
         const first = await beginning(call, path);
         const mediaType = mediaTypeOf(first);
         if (mediaType !== undefined) return await shownMedia(call, path, mediaType);
         if (first.includes(0)) return binary(call, path);
-        return await numbered(call, path, { from, lines });
+        return await numbered(call, path, { from, lines, column });
       } catch (error) {
         return fileFailure(call, path, error);
       }
@@ -45,8 +46,8 @@ export function readFileTool({ lines: most, lineLength, bytes: mostBytes, media 
     ]);
   }
 
-  async function numbered(call: Call, path: string, range: { readonly from: number; readonly lines: number }) {
-    const reader = new LineReader(range.from, range.lines, lineLength, mostBytes);
+  async function numbered(call: Call, path: string, range: Range) {
+    const reader = new LineReader(range, lineLength, mostBytes);
     const decoder = new TextDecoder("utf-8", { fatal: true }); // without the mark that some editors begin a file with
     try {
       for await (const piece of call.files.readStream(path)) {
@@ -92,10 +93,19 @@ async function upTo(call: Call, path: string, most: number) {
   return { length, bytes: new Uint8Array(Buffer.concat(pieces)) };
 }
 
+/** What of a file is shown: so many lines, and each from a character on. All are counted from 1. */
+interface Range {
+  readonly from: number;
+  readonly lines: number;
+  readonly column: number;
+}
+
 /** Keeps the lines that were asked for and counts the others: a file of any size costs what is shown. */
 class LineReader {
   readonly #from: number;
   readonly #to: number;
+  /** Characters of each line that are left out at its beginning. */
+  readonly #skipped: number;
   readonly #longest: number;
   readonly #most: number;
   readonly #shown: string[] = [];
@@ -105,9 +115,10 @@ class LineReader {
   #line = 1;
   #last = 0;
 
-  constructor(from: number, lines: number, longest: number, most: number) {
+  constructor({ from, lines, column }: Range, longest: number, most: number) {
     this.#from = from;
     this.#to = from + lines - 1;
+    this.#skipped = column - 1;
     this.#longest = longest;
     this.#most = most;
   }
@@ -128,8 +139,9 @@ class LineReader {
   }
 
   #add(piece: string): void {
+    const start = Math.max(0, this.#skipped - this.#openLength);
     this.#openLength += piece.length;
-    if (this.#wanted && this.#open.length <= this.#longest) this.#open += piece.slice(0, this.#longest + 1);
+    if (this.#wanted && this.#open.length <= this.#longest) this.#open += piece.slice(start, start + this.#longest + 1);
   }
 
   get #wanted(): boolean {
@@ -138,10 +150,11 @@ class LineReader {
 
   #close(): void {
     if (this.#wanted) {
-      const cut = this.#openLength > this.#longest;
-      const text = cut ? this.#open.slice(0, this.#longest).toWellFormed() : this.#open.replace(/\r$/, "");
-      const more = cut ? ` […${this.#openLength - this.#longest} more characters in this line]` : "";
-      const line = `${this.#line}\t${text}${more}`;
+      const left = this.#openLength - this.#skipped - this.#longest;
+      const text = left > 0 ? this.#open.slice(0, this.#longest) : this.#open.replace(/\r$/, "");
+      const next = this.#skipped + this.#longest + 1;
+      const more = left > 0 ? ` […${left} more characters in this line; read on with column: ${next}]` : "";
+      const line = `${this.#line}\t${text.toWellFormed()}${more}`;
       this.#shown.push(line);
       this.#size += line.length;
       this.#last = this.#line;

@@ -140,6 +140,48 @@ describe("grep", () => {
     expect(await said("grep", { pattern: "x" })).toBe(`a.js:1:${"x".repeat(300)} […700 more characters]`);
   });
 
+  test.each([
+    ["NEEDLE", {}],
+    ["needle", { literal: true, ignoreCase: true }],
+    ["N(E+)DL.\\b", {}],
+  ])(
+    "[TOOL-28] of a long line the part is shown in which %j stands, and from which character on",
+    async (pattern, more) => {
+      const { said } = await withTools({
+        "a.js": `${"x".repeat(5_000)} NEEDLE ${"y".repeat(5_000)}`,
+        "b.js": `${"x".repeat(995)}NEEDLE`,
+      });
+      const [a, b] = (await said("grep", { pattern, ...more })).split("\n");
+      expect(a).toBe(`a.js:1:[from column 4808] ${"x".repeat(193)} NEEDLE ${"y".repeat(99)} […4901 more characters]`);
+      expect(b).toBe(`b.js:1:[from column 702] ${"x".repeat(294)}NEEDLE`);
+      const read = await said("read_file", { path: "a.js", column: 4808 });
+      expect(read).toMatch(/^1\tx{193} NEEDLE y/);
+    },
+  );
+
+  test("[TOOL-29] a line break that is looked for is no answer that nothing is there", async () => {
+    const { run, said } = await withTools({ "a.txt": "one\ntwo\n" });
+    for (const literal of [true, false])
+      expect(await run("grep", { pattern: "one\ntwo", literal })).toMatchObject({ ok: false, reason: "bad-pattern" });
+    expect(await said("grep", { pattern: "one\\ntwo" })).toMatch(
+      /^\[no line matches\]\n\[Lines are searched one by one/,
+    );
+    expect(await said("grep", { pattern: "on[^\\n]" })).toBe("a.txt:1:one");
+    expect(await said("grep", { pattern: "", literal: true })).not.toContain("Set literal");
+  });
+
+  test("[TOOL-30] a name in brackets is found as it stands, unless something is in the set", async () => {
+    const { said } = await withTools({
+      "app/[id]/page.tsx": "x\n",
+      "app/a/page.tsx": "x\n",
+      "b/i/q.ts": "x\n",
+      "b/[i]/q.ts": "x\n",
+    });
+    expect(await said("glob", { pattern: "app/[id]/*.{ts,tsx}" })).toBe("app/[id]/page.tsx");
+    expect(await said("grep", { pattern: "x", glob: "app/[id]/**" })).toBe("app/[id]/page.tsx:1:x");
+    expect(await said("glob", { pattern: "b/[i]/*" })).toBe("b/i/q.ts");
+  });
+
   test("[TOOL-11] a pattern that cannot be run says why and what to do", async () => {
     const { run } = await withTools(TREE);
     const outcome = await run("grep", { pattern: "(?=x)" });

@@ -25,7 +25,10 @@ import type { OutputValidator } from "./validators.ts";
 
 /** What `defineTool` needs. `name`, `access` and `run` are required. */
 export interface ToolSpec<I> {
-  /** A letter or `_`, then letters, digits, `_`, `.` or `-`; at most 128 characters. */
+  /**
+   * A letter or `_`, then letters, digits, `_`, `.` or `-`; at most 128 characters. OpenAI's and Anthropic's models take
+   * no `.`, and OpenAI's take 64 characters at most.
+   */
   readonly name: string;
   /** What the tool does, in words for the model. Default: empty. */
   readonly description?: string;

@@ -5,6 +5,7 @@ import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
 import type { DamagedRow, SessionRow, Store } from "../contracts/store.ts";
 import type { StoreSource } from "../contracts/store-source.ts";
+import type { GivenUp } from "../files/host/given-up.ts";
 import type { Binding } from "../files/host/part.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { type ImportedBundle, type ImportOptions, importBundle } from "../journal/bundle/import.ts";
@@ -204,6 +205,19 @@ export class Holdfast implements AsyncDisposable {
       throw new HoldfastError("SESSION_BUSY", { session: id, writer: this.store.owner });
     if (options.dryRun !== true) await forgetDamaged(this.#deps, id);
     return plan;
+  }
+
+  /**
+   * Gives up what a session that this store does not know left unfinished in the workspace, so that other sessions can
+   * work there; with `dryRun`, only reports it. Files stay as they are, and new content that was not in place yet goes to
+   * rescue. For when the session's own store is gone: opening the session there finishes the change instead.
+   */
+  async forgetUnfinished(id: string, options: { readonly dryRun?: boolean } = {}): Promise<GivenUp> {
+    checkOptions(options, { dryRun: BOOLEAN });
+    const session = toSessionId(id);
+    const { workspace } = this.#options;
+    if (workspace === undefined) throw new HoldfastError("WORKSPACE_NEEDED", { session });
+    return this.#workspaces.giveUp(workspace, session, options.dryRun === true);
   }
 
   /** Sessions that this one's sub-agents left, and those that are open and work for it. */

@@ -176,7 +176,7 @@ export class SessionLook {
         transactions.effects.recall(entry, standing, owners, folded.inside);
       const checkpoints = new SessionCheckpoints({ ...this.#journal, folded }, state, this.#blobs);
       const plan = await planRewind({ state, transactions, checkpoints }, target);
-      return workspace?.unfinished === true ? { ...plan, unfinished: true } : plan;
+      return workspace !== undefined && workspace.unfinished.length > 0 ? { ...plan, unfinished: true } : plan;
     } finally {
       workspace?.close();
     }

@@ -4,7 +4,9 @@ import { MemoryDisk } from "../../test/support/stores.ts";
 import { opened } from "../../test/support/durable.ts";
 import { anyPartOf, defineSlice } from "../state/slice.ts";
 import { Root } from "../state/root.ts";
-import type { Parts } from "../state/part.ts";
+import type { ByteSource } from "../contracts/blob-store.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { AnyPart, Parts } from "../state/part.ts";
 import { PartBlobs } from "./part-blobs.ts";
 
 const NAMES = ["a", "b", "c", "d"] as const;
@@ -24,9 +26,9 @@ async function ground() {
   const { session } = await opened(new MemoryDisk(), { slices });
   const written: number[] = [];
   const journal = {
-    stageBlob: async (bytes: Uint8Array) => {
-      written.push(bytes.length);
-      const blob = await session.journal.stageBlob(bytes);
+    stageBlob: async (source: ByteSource) => {
+      const blob = await session.journal.stageBlob(source);
+      written.push(blob.ref.size);
       await session.append({ kind: "user-said", text: "", blobs: [blob.ref] }, { staged: [blob] });
       return blob;
     },
@@ -47,6 +49,32 @@ test("[TURN-5] what has changed is one piece of content, however many parts it i
   expect(written[1]).toBeLessThan(120);
   expect(then.blobs).toHaveLength(2);
   expect((await kept(blobs, second)).staged).toEqual([]);
+});
+
+test("[TURN-93] a part is encoded when those before it have been taken in", async () => {
+  const { journal } = await ground();
+  const told: string[] = [];
+  const telling: Parts = new Map(
+    [...parts].map(([name, part]) => [
+      name,
+      Object.assign(Object.create(part) as AnyPart, {
+        encode: (value: never) => {
+          if (value !== part.initial) told.push(name);
+          return part.encode(value);
+        },
+      }),
+    ]),
+  );
+  const { stageBlob, ...rest } = journal as Pick<Journal, "stageBlob" | "readBlob">;
+  const taking = async function* (source: Iterable<Uint8Array>) {
+    for (const piece of source) {
+      told.push("taken in");
+      yield piece;
+    }
+  };
+  const slow = { ...rest, stageBlob: (source: Iterable<Uint8Array>) => stageBlob(taking(source)) };
+  await new PartBlobs(slow as never).stage(telling, Root.of(NAMES.map((name) => [name, valueOf(name, 100)])));
+  expect(told).toEqual(NAMES.flatMap((name) => [name, "taken in"]));
 });
 
 test("[TURN-5] what a checkpoint that failed would have named is written again by the next", async () => {

@@ -48,19 +48,13 @@ export class PartBlobs {
     const staged: NewBlob[] = [];
     // Each in content of its own: beside values that change, what never does would move on with every second checkpoint.
     for (const lasts of [false, true]) {
-      const pieces = all
-        .filter((piece) => piece.lasts === lasts && !stay.has(piece.key))
-        .map(({ key, encode }) => ({ key, bytes: Buffer.from(JSON.stringify(encode())) }));
+      const pieces = all.filter((piece) => piece.lasts === lasts && !stay.has(piece.key));
       if (pieces.length === 0) continue;
-      const blob = await this.#journal.stageBlob(Buffer.concat(pieces.map(bytesOf)));
+      const places: Place[] = [];
+      const blob = await this.#journal.stageBlob(encodedOneByOne(pieces, places));
       staged.push(blob);
       const { name, size } = blob.ref;
-      let from = 0;
-      for (const { key, bytes } of pieces) {
-        const to = from + bytes.length;
-        spans.set(key, { name, from, to, size });
-        from = to;
-      }
+      for (const { key, from, to } of places) spans.set(key, { name, from, to, size });
     }
     const written = () => {
       this.#kept = new Map(all.map(({ key, value }) => [key, { value, span: spans.get(key) as Span }]));
@@ -147,6 +141,24 @@ function piecesOf(part: AnyPart, root: Root): readonly Piece[] {
   return [own, { key: initialKey(name), value: initial, lasts: true, encode: () => part.encode(initial as never) }];
 }
 
+interface Place {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Only as they are asked for: written down in one go, a large state would hold up everything else in the process. */
+function* encodedOneByOne(pieces: readonly Piece[], places: Place[]): Iterable<Bytes> {
+  let from = 0;
+  for (const { key, encode } of pieces) {
+    const bytes = Buffer.from(JSON.stringify(encode()));
+    const to = from + bytes.length;
+    places.push({ key, from, to });
+    from = to;
+    yield bytes;
+  }
+}
+
 /** No part is called so: names have no line breaks. */
 function initialKey(name: string): string {
   return `${name}\ninitial`;
@@ -176,10 +188,6 @@ export async function readWhole(journal: Pick<Journal, "readBlob">, name: BlobNa
   const pieces: Bytes[] = [];
   for await (const piece of journal.readBlob(name)) pieces.push(piece);
   return Buffer.concat(pieces);
-}
-
-function bytesOf({ bytes }: { readonly bytes: Buffer }): Buffer {
-  return bytes;
 }
 
 export function jsonIn(bytes: Uint8Array, { name, from, to }: Pick<Span, "name" | "from" | "to">): Json {

@@ -1,14 +1,16 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Store } from "../contracts/store.ts";
+import type { GivenUp } from "../files/host/given-up.ts";
 import type { Intent } from "../files/host/intent.ts";
+import { lookAtWorkspace } from "../files/host/look.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
-import type { WorkspaceOptions } from "../files/host/options.ts";
+import type { WorkspaceDeps, WorkspaceOptions } from "../files/host/options.ts";
 import { endBelonging } from "../exec/processes.ts";
 import { syncDisk } from "../exec/sync-disk.ts";
 import { Workspace } from "../files/host/workspace.ts";
 import type { Journal, JournalDeps } from "../journal/journal.ts";
 import { readEntries, rowOf } from "../journal/read.ts";
-import { toSessionId } from "../records/ids.ts";
+import { type SessionId, toSessionId } from "../records/ids.ts";
 import type { RootDelta } from "../state/part.ts";
 import { SessionFiles } from "./session-files.ts";
 
@@ -45,6 +47,27 @@ export class Workspaces {
     }
   }
 
+  /** What a session that the store does not know left unfinished in a folder; given up, unless it is a dry run. */
+  async giveUp(options: string | WorkspaceOptions, session: SessionId, dryRun: boolean): Promise<GivenUp> {
+    const { store } = this.#deps;
+    const row = await rowOf(store, session).catch((error: unknown) => {
+      if (!HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
+    });
+    if (row !== undefined) throw new HoldfastError("SESSION_EXISTS", { session });
+    const given = typeof options === "string" ? { root: options } : options;
+    const looked = lookAtWorkspace(given, store);
+    let found: GivenUp | undefined;
+    try {
+      const intent = looked.unfinished.find((one) => one.session === session);
+      if (intent !== undefined) found = looked.planGivingUp(intent);
+    } finally {
+      looked.close();
+    }
+    if (found === undefined) return { session, paths: [] };
+    if (!dryRun) await this.leave(await this.#enter(given, (intent) => intent.session === session));
+    return found;
+  }
+
   leave(workspace: Workspace): Promise<void> {
     return this.#inTurn(async () => {
       const gone = await workspace.leave().catch((error: unknown) => {
@@ -63,7 +86,7 @@ export class Workspaces {
     });
   }
 
-  #enter(options: WorkspaceOptions): Promise<Workspace> {
+  #enter(options: WorkspaceOptions, givenUp: WorkspaceDeps["givenUp"] = () => false): Promise<Workspace> {
     return this.#inTurn(async () => {
       const { store, clock, random } = this.#deps;
       const { locksIn } = store;
@@ -78,6 +101,7 @@ export class Workspaces {
           sync: store.durability === "power",
           syncDisk,
           decided: (intent) => wasDecided(store, intent),
+          givenUp,
           endStrays: (mark, coming) =>
             endBelonging({ mark, holds: NOTHING, coming }, () => clock.sleep(5, undefined, "keep-alive")),
           store,
@@ -111,7 +135,7 @@ export class Workspaces {
 async function wasDecided(store: Store, { session, after, tx }: Intent): Promise<boolean> {
   const id = toSessionId(session);
   const row = await rowOf(store, id).catch((error: unknown) => {
-    if (HoldfastError.is(error, "SESSION_UNKNOWN")) throw new HoldfastError("WORKSPACE_FOREIGN", { session });
+    if (HoldfastError.is(error, "SESSION_UNKNOWN")) throw new HoldfastError("WORKSPACE_UNFINISHED", { session });
     throw error;
   });
   if (row.anchor.seq > after) return true;

@@ -6,6 +6,7 @@ export interface Adjustment {
     | "media-replaced"
     | "media-moved"
     | "part-replaced"
+    | "thought-dropped"
     | "blank-dropped"
     | "blank-filled"
     | "end-trimmed"

@@ -188,6 +188,13 @@ const BROKEN: readonly [`[${WireRuleId}]`, ProfileChoice, WireRequest][] = [
   ["[WIRE-35]", "anthropic", [{ role: "user", content: [picture("image/svg+xml")] }]],
   ["[WIRE-35]", "anthropic", [{ role: "user", content: [picture("image/png", "")] }]],
   ["[WIRE-35]", "anthropic", [{ role: "user", content: [{ ...picture("text/csv"), type: "document" }] }]],
+  [
+    "[WIRE-44]",
+    "openai-chat",
+    { messages: [go], tools: [{ type: "function", function: { name: "admin.tools.list" } }, { name: "fine-1" }] },
+  ],
+  ["[WIRE-44]", "openai-responses", { input: [{ role: "user", content: "go" }], tools: [{ name: "x".repeat(65) }] }],
+  ["[WIRE-44]", "anthropic", { messages: [go], tools: [{ name: "x".repeat(65) }, { name: "files.read" }] }],
 ];
 
 const thinking = { type: "thinking", thinking: "hm", signature: "s" };

@@ -23,7 +23,7 @@ export type WireRequest =
 /** One reason why the provider would refuse a request. */
 export interface WireFault {
   readonly rule: WireRuleId;
-  /** Index of the message at fault. */
+  /** Index of the message at fault; 0 when it is a tool. */
   readonly at: number;
   readonly detail: string;
   /** The error that the provider would answer with. */

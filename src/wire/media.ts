@@ -9,11 +9,56 @@ export function isMedia(part: Part): part is Media {
 
 const UNTYPED = { image: "image/png", audio: "audio/wav", file: "application/pdf" } as const;
 
-/** The media type in the spelling that providers take. What came without one is taken for this, here as in the codecs. */
-export function typeOf({ type, media: { mediaType = "" } }: Media): string {
+/** How files of each type begin, in base64. A picture under the name of another type is refused. */
+const BEGINNINGS: readonly (readonly [string, string])[] = [
+  ["iVBORw0KGg", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lGOD", "image/gif"],
+  ["UklGR", "image/webp"],
+  ["JVBERi", "application/pdf"],
+];
+
+/** What a content is by how it begins, as far as that tells. */
+export function typeIn(base64 = ""): string | undefined {
+  return BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1];
+}
+
+/**
+ * The media type in the spelling that providers take. What came without one is taken for this, here as in the codecs;
+ * of a picture its content says it best, because tools and servers name what they asked for and not what they got.
+ */
+export function typeOf({ type, media: { mediaType = "", base64 } }: Media): string {
+  const held = type === "image" ? typeIn(base64) : undefined;
+  if (held?.startsWith("image/") === true) return held;
   const plain = (mediaType.split(";")[0] as string).trim().toLowerCase();
   if (plain === "image/jpg") return "image/jpeg";
   return plain === "" ? UNTYPED[type] : plain;
+}
+
+/** What a picture or document is not, mostly because it is the words of a server that had none to give. */
+export function notHeld(part: Media): "picture" | "PDF" | undefined {
+  const { base64 = "" } = part.media;
+  const called = typeOf(part);
+  const kind = isPicture(called) ? "picture" : called === "application/pdf" ? "PDF" : undefined;
+  if (kind === undefined || base64 === "") return undefined;
+  const held = typeIn(base64);
+  if (held !== undefined) return isPicture(held) === isPicture(called) ? undefined : kind;
+  const words = beginningOf(base64);
+  return /^[\t\n\r\x20-\x7e]{3,}$/.test(words) && !words.includes("%PDF-") ? kind : undefined;
+}
+
+function isPicture(mediaType: string): boolean {
+  return /^image\/(png|jpeg|gif|webp)$/.test(mediaType);
+}
+
+const LOOKED_AT = 64;
+
+function beginningOf(base64: string): string {
+  try {
+    return atob(base64.slice(0, LOOKED_AT));
+  } catch {
+    return ""; // not even base64: whoever reads it says so
+  }
 }
 
 export function labelOf(part: Media): string {

@@ -28,8 +28,8 @@ export interface WireProfile {
   /** What a call id may look like. An id that does not fit is replaced by an alias derived from it. */
   readonly callIds: { readonly pattern: RegExp; readonly maxLength: number };
   /**
-   * What a tool name may look like in a call. In a name that does not fit, each character that is not allowed becomes
-   * `_`.
+   * What a tool name may look like. In a call, each character of it that is not allowed becomes `_`; a tool that is
+   * offered under such a name is refused.
    */
   readonly toolNames: { readonly pattern: RegExp; readonly maxLength: number };
   /** Whether an output can be marked as failed. */

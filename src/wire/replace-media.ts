@@ -1,6 +1,17 @@
 import type { Adjustment } from "./adjustment.ts";
 import type { Item, Part, PartOrigin } from "./item.ts";
-import { asWords, inLines, isMedia, isSentAlong, isTooLarge, labelOf, type Media, typeOf } from "./media.ts";
+import {
+  asWords,
+  inLines,
+  isMedia,
+  isSentAlong,
+  isTooLarge,
+  labelOf,
+  type Media,
+  notHeld,
+  typeIn,
+  typeOf,
+} from "./media.ts";
 import type { WireProfile } from "./profiles.ts";
 
 type Spoken = Extract<Item, { readonly parts: readonly Part[] }>;
@@ -45,6 +56,8 @@ function instead(part: Part, item: Spoken, profile: WireProfile): Part | undefin
   const { url, base64 = "" } = part.media;
   if (isOnlyPiece(part)) return retold(part.origin);
   if (base64 === "" && url === undefined) return words(absent(part));
+  const missing = notHeld(part);
+  if (missing !== undefined) return words(`[${labelOf(part)}: it is no ${missing}]`);
   if (base64 === "" && !profile.byAddress.includes(part.type)) return words(notShown(part));
   // What may yet be shown in a message after the results, or after the answer, is left for that.
   const waits = item.kind === "output" || (item.kind === "assistant" && profile.assistantMedia !== "taken");
@@ -90,9 +103,10 @@ function isTaken(part: Media, item: Spoken, profile: WireProfile): boolean {
 /** Providers refuse `image/jpg` and `IMAGE/PNG`, which hosts write all the same. */
 function spelled(part: Media): Media {
   const { origin: _origin, ...rest } = part;
-  const { media } = part;
-  if (media.mediaType === undefined || media.mediaType === typeOf(part)) return part;
-  return { ...rest, media: { ...media, mediaType: typeOf(part) } };
+  const { mediaType, base64 } = part.media;
+  const type = typeOf(part);
+  const isUntold = mediaType === undefined && typeIn(base64) === undefined; // what writes it says what it takes it for
+  return isUntold || mediaType === type ? part : { ...rest, media: { ...part.media, mediaType: type } };
 }
 
 /** Its content stands in its piece, in a form of its provider's own. */

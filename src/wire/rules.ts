@@ -36,6 +36,7 @@ const OPENAI_UNANSWERED =
   "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: …";
 const OPENAI_UNASKED =
   "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+const PATTERN = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.";
 const TEXT = "The request body is not valid JSON: no low surrogate in string";
 
 /** Every rule. A rule applies to the profiles that it lists an error for. */
@@ -278,12 +279,9 @@ export const WIRE_RULES: readonly WireRule[] = [
     id: "WIRE-28",
     demands: "A call names its tool, in the provider's letters.",
     errors: {
-      "openai-chat":
-        "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
-      "openai-compatible":
-        "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
-      "openai-responses":
-        "Invalid 'input[N].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "openai-chat": `Invalid 'messages[N].tool_calls[M].function.name': ${PATTERN}`,
+      "openai-compatible": `Invalid 'messages[N].tool_calls[M].function.name': ${PATTERN}`,
+      "openai-responses": `Invalid 'input[N].name': ${PATTERN}`,
       anthropic: "messages.N.content.M.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
       gemini: "unquoted: the name of a function call cannot be empty.",
       "ai-sdk": "unquoted: the provider behind the SDK refuses a call without a name.",
@@ -393,5 +391,17 @@ export const WIRE_RULES: readonly WireRule[] = [
       "ai-sdk": "AI_InvalidPromptError: The messages do not match the ModelMessage[] schema.",
     },
     check: ({ turns, profile }) => form.misplaced(turns, profile),
+  },
+  {
+    id: "WIRE-44",
+    demands: "A tool is offered under a name in the provider's letters.",
+    errors: {
+      "openai-chat": `Invalid 'tools[M].function.name': ${PATTERN}`,
+      "openai-compatible": `Invalid 'tools[M].function.name': ${PATTERN}`,
+      "openai-responses": `Invalid 'tools[M].name': ${PATTERN}`,
+      anthropic: "tools.M.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+      "ai-sdk": "unquoted: the provider behind the SDK refuses the name of a tool.",
+    },
+    check: ({ tools, profile }) => form.badOffers(tools, profile),
   },
 ];

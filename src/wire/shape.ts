@@ -22,6 +22,7 @@ type Shape = (items: readonly Item[], profile: WireProfile, told: Adjustment[]) 
 
 /** The passes, in order. Each returns the list it was given when it has nothing to do. */
 const PASSES: readonly Shape[] = [
+  dropLostThoughts,
   chatForm,
   blankBeside,
   responsesForm,
@@ -39,6 +40,29 @@ const PASSES: readonly Shape[] = [
 
 export function shapeItems(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   return PASSES.reduce((shaped, pass) => pass(shaped, profile, told), items);
+}
+
+/** Where a thought is an item of its own, and must be followed by what came of it. */
+const LINKED: readonly WireProfile["format"][] = ["openai-responses", "ai-sdk"];
+
+/** A thought whose answer broke off behind it goes: what stands next is another answer's, and the provider misses its own. */
+function dropLostThoughts(items: readonly Item[], { format }: WireProfile, told: Adjustment[]): readonly Item[] {
+  if (!LINKED.includes(format)) return items;
+  const lost = new Set<Item>();
+  let next: Item | undefined;
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    const item = items[at] as Item;
+    if (item.kind === "reasoning" && isOfAnotherAnswer(item, next)) {
+      told.push({ kind: "thought-dropped", at });
+      lost.add(item);
+    } else next = item;
+  }
+  return lost.size === 0 ? items : items.filter((item) => !lost.has(item));
+}
+
+/** Only what a model was heard to say has the name of its answer; what was read from a list may be cut anyhow. */
+function isOfAnotherAnswer({ step }: Item, next: Item | undefined): boolean {
+  return typeof step === "string" && typeof next?.step === "string" && next.step !== step;
 }
 
 /** A blank text beside others, in a message or in a result, goes alone; what it stood beside stays as it was. */
@@ -135,7 +159,9 @@ function blankVerdict(items: readonly Item[], at: number, profile: WireProfile):
   const withCall = beside.some((other) => other?.kind === "call" || other?.kind === "other");
   const withThought = items[at - 1]?.kind === "reasoning";
   if (!withCall && !withThought) return "drop";
-  if (!profile.refusesBlank) return "keep";
+  // In a message that is the list of its parts, no part at all leaves a thought alone.
+  const isNothing = item.parts.length === 0 && profile.format === "ai-sdk";
+  if (!profile.refusesBlank && !isNothing) return "keep";
   return withThought && items[at + 1]?.kind !== "call" ? "fill" : "drop";
 }
 

@@ -17,6 +17,25 @@ test("[ADAPT-10] how long to wait is read from seconds, milliseconds and dates, 
   expect(retryAfterMs(new Headers())).toBeUndefined();
 });
 
+test("[ADAPT-50] how long to wait is read from the details of an error, where a provider says it nowhere else", () => {
+  const details = [
+    { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [] },
+    { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.074824224s" },
+  ];
+  const body = {
+    error: { code: 429, message: "You exceeded your current quota.", status: "RESOURCE_EXHAUSTED", details },
+  };
+  const refused = new Error("quota");
+  const bySdk = Object.assign(refused, { statusCode: 429, responseBody: JSON.stringify(body), responseHeaders: {} });
+  expect(aiSdkFailure(bySdk, false)).toMatchObject({ kind: "rate-limited", retryable: true, retryAfterMs: 34_075 });
+  const byOpenAi = APIError.generate(429, body, "no", new Headers());
+  expect(openaiFailure(byOpenAi, false)).toMatchObject({ kind: "rate-limited", retryAfterMs: 34_075 });
+  for (const odd of [undefined, "34s", [null, { retryDelay: 34 }, { retryDelay: "soon" }]]) {
+    const error = APIError.generate(429, { error: { message: "no", details: odd } }, "no", new Headers());
+    expect(openaiFailure(error, false)).not.toHaveProperty("retryAfterMs");
+  }
+});
+
 test("[ADAPT-10] a provider that says whether to try again is believed", () => {
   const told = (word: string) => new Headers({ "x-should-retry": word });
   const error = (status: number, word: string) => APIError.generate(status, { error: {} }, "no", told(word));

@@ -127,7 +127,9 @@ function wound(
     case "cut-tail":
       return items.slice(0, from + 1);
     case "cut-arguments":
-      return item.kind === "call" ? change({ inputText: '{"path": "a.' }) : items;
+      return item.kind === "call"
+        ? change({ inputText: '{"path": "a.', ...(to % 3 === 0 ? { callId: "", partial: true } : {}) })
+        : items;
     case "unseal":
       return item.kind === "reasoning" ? change({ signature: "" }) : items;
     case "stopgap":

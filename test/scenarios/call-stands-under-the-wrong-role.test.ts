@@ -98,3 +98,12 @@ test.each(CASES)(
     expect(repairMessages(repaired.messages, { format, profile: id }).messages).toBe(repaired.messages);
   },
 );
+
+test("[WIRE-19] [WIRE-43] a result that stands alone in an instruction is written under the user", () => {
+  const call = { role: "assistant", content: [use] };
+  const broken = [go, call, { role: "system", content: [result] }];
+  expect(checkWire(broken, "anthropic")).toMatchObject([{ rule: "WIRE-19", at: 2 }]);
+  const repaired = repairMessages(broken, { format: "anthropic" });
+  expect(repaired.messages).toEqual([go, call, { role: "user", content: [result] }]);
+  expect(repaired.adjustments.map(({ kind }) => kind)).toContain("role-rewritten");
+});

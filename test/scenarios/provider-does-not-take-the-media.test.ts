@@ -212,7 +212,7 @@ describe("what the assistant made", () => {
   test("[WIRE-35] beside a call comes after its results, so that nothing parts them", () => {
     const items: readonly Item[] = [
       user(),
-      { kind: "assistant", step: 1, parts: [words, brought("image", "image/png", "one")] },
+      { kind: "assistant", step: 1, parts: [words, brought("image", "image/gif", "GIF89a one")] },
       call("a", { step: 1 }),
       output("a"),
       {

@@ -64,9 +64,9 @@ describe("in the list of a host", () => {
       ],
     },
   ];
-  const blank = [{ type: "text", text: "" }];
+  const said = (text: unknown) => ({ content: [{ type: "text", text }] });
 
-  test.each([{}, { content: "" }, { content: null }, { content: [] }, { content: blank }])(
+  test.each([{}, { content: "" }, { content: null }, { content: [] }, said(""), said(null), said(5), said({})])(
     "[WIRE-10] [WIRE-22] Anthropic's %j that failed is refused, and is given words",
     (content) => {
       const cached = { is_error: true, cache_control: { type: "ephemeral" } };

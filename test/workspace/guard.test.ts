@@ -78,7 +78,7 @@ describe("the root", () => {
     const other = await work();
     expect(await other.files.exists("f")).toBe(false);
     const { sum, body } = leavePlanOf("theirs", at);
-    await refused("WORKSPACE_FOREIGN", {}, at);
+    await refused("WORKSPACE_UNFINISHED", {}, at);
     writeFileSync(join(at.root, ".holdfast/workspace/intent-a"), `${sum} ${body.slice(0, -9)}`);
     await work({}, at);
   });
@@ -115,7 +115,7 @@ describe("a workspace that cannot be opened", () => {
     await refused("BAD_OPTION", { workspace: { root, port, rescue: { files: -1 } } }, at);
     expect(open.size).toBe(0);
     leavePlanOf("theirs", at);
-    await refused("WORKSPACE_FOREIGN", { workspace: { root, port } }, at);
+    await refused("WORKSPACE_UNFINISHED", { workspace: { root, port } }, at);
     expect(open.size).toBe(0);
   });
 });

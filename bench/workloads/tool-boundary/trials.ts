@@ -155,13 +155,17 @@ function planned({ size, seed }: Task, where: Where, length: Length) {
   return { shape, length, changes };
 }
 
-/** Of averages over a hundred, the median: what comes now and then is in it, what a neighbour does once is not. */
+/**
+ * Of the averages over four stretches, the median: what a neighbour does once is not in it. What comes now and then
+ * is, also where it comes rarely, as when a log is carried over every few hundred commits: a shorter stretch would have
+ * none of it for whoever writes least.
+ */
 function typical(costs: readonly number[]): number {
-  const together = Math.min(100, Math.ceil(costs.length / 4));
-  const groups = Array.from({ length: Math.floor(costs.length / together) }, (_, index) =>
-    costs.slice(index * together, (index + 1) * together),
+  const together = Math.ceil(costs.length / 4);
+  const stretches = Array.from({ length: Math.ceil(costs.length / together) }, (_, index) =>
+    mean(costs.slice(index * together, (index + 1) * together)),
   );
-  return median(groups.map(mean));
+  return median(stretches);
 }
 
 function mean(costs: readonly number[]): number {

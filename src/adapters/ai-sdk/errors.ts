@@ -1,7 +1,7 @@
 import { parseJson } from "../../base/json.ts";
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
 import { type Fields, isFields } from "../../base/fields.ts";
-import { failureFrom, kindNamed, type SdkError, toldStatus } from "../failure.ts";
+import { failureFrom, kindNamed, retryDelayMs, type SdkError, toldStatus } from "../failure.ts";
 import { countOf, fieldsOf, wordOf } from "../fields.ts";
 
 /** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
@@ -60,6 +60,7 @@ function readError(thrown: unknown): SdkError {
     code: wordOf(body["code"]),
     type: wordOf(body["type"]),
     requestId: requestId ?? undefined,
+    retryAfterMs: retryDelayMs(body),
     cause: unread ? undefined : fields["cause"],
     connection:
       status === undefined && code === undefined && !unread && fields["cause"] !== undefined ? "failed" : undefined,

@@ -1,5 +1,6 @@
 /** `holdfast/adapters/mcp`: the tools of any MCP client as tools of a session. */
 import { HoldfastError } from "../../base/errors.ts";
+import { fingerprint } from "../../base/fingerprint.ts";
 import { ANYTHING, badOption, BOOLEAN, checkOptions, having, type OptionRule, whole } from "../../base/options.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import type { Session, Tool } from "../../index.ts";
@@ -53,8 +54,8 @@ export async function mcpTools(client: McpClient, options: McpOptions = {}): Pro
 }
 
 const PREFIX: OptionRule = {
-  wants: "letters, digits, _, . or -, beginning with a letter or _",
-  fits: (value) => typeof value === "string" && /^([A-Za-z_][\w.-]{0,63})?$/.test(value),
+  wants: "up to 32 letters, digits, _ or -, beginning with a letter or _",
+  fits: (value) => typeof value === "string" && /^([A-Za-z_][\w-]{0,31})?$/.test(value),
 };
 const CLIENT: OptionRule = {
   ...having("listTools", "callTool"),
@@ -203,16 +204,21 @@ class Server implements McpTools {
   }
 }
 
-/** In the letters that tools may have here. Two names that become one get a number. */
+/** In the letters and the length that every provider takes. Two names that become one get a number. */
 function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
-  const letters = wanted
-    .replace(/[^\w.-]/g, "_")
-    .replace(/^[^A-Za-z_]/, "_")
-    .slice(0, 120);
+  const letters = wanted.replace(/[^\w-]/g, "_").replace(/^[^A-Za-z_]/, "_") || "_";
+  // Of two long names that begin alike none may become the other when the list changes.
+  const short = letters.length <= LONGEST_NAME ? letters : ending(letters, `_${fingerprint(wanted).slice(0, 8)}`);
   for (let nth = 1; ; nth += 1) {
-    const name = nth === 1 ? letters || "_" : `${letters}_${nth}`;
+    const name = nth === 1 ? short : ending(short, `_${nth}`);
     if (!taken.has(name) && name !== "__proto__") return name; // that one is no key, and would be refused with the whole list
   }
+}
+
+const LONGEST_NAME = 64;
+
+function ending(name: string, end: string): string {
+  return `${name.slice(0, LONGEST_NAME - end.length)}${end}`;
 }
 
 function ownValue(access: Readonly<Record<string, ToolAccess>> | undefined, name: string): ToolAccess | undefined {

@@ -63,6 +63,25 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect((await mcpTools(hostile.client)).tools.map(({ name }) => name)).toEqual(["__proto___2", "constructor"]);
   });
 
+  test("[MCP-16] names with dots, and names that are too long, are names that every provider takes", async () => {
+    const long = (end: string) => ({ ...echo, name: `${"search_".repeat(17)}${end}` });
+    const names = async (...tools: readonly ServedTool[]) => {
+      const { client } = await connect(...tools);
+      return (await mcpTools(client, { prefix: "docs_" })).tools.map(({ name }) => name);
+    };
+    const [dotted, ...both] = await names(
+      { ...echo, name: "admin.tools.list" },
+      long("a"),
+      long("b"),
+      long("b!"),
+      long("b?"),
+    );
+    expect(dotted).toBe("docs_admin_tools_list");
+    for (const name of both) expect(name).toMatch(/^docs_search_[\w-]{52}$/);
+    expect(new Set(both).size).toBe(4);
+    expect(await names(long("b"), long("a"))).toEqual([both[1], both[0]]);
+  });
+
   test("[MCP-14] what is no client is refused by what it lacks", async () => {
     for (const given of [{}, undefined, "a command", { connect() {} }])
       await expect(mcpTools(given as never)).rejects.toMatchObject({

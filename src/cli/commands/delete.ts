@@ -1,11 +1,16 @@
+import { existsSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
+import type { GivenUp } from "../../index.ts";
+import { memoryStore } from "../../stores/memory/entry.ts";
 import type { CommandBody, ExitCode, Parsed, Terminal } from "../command.ts";
+import { readConfig } from "../config/config.ts";
 import { flagOf, sessionIn, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
 import { inStore, kernelOn, lookIn, lookingAt, type Place, unknownIn, workspaceFor } from "../session/place.ts";
 import { count } from "../words.ts";
 
 export const deleteCommand: CommandBody = {
-  usage: "holdfast delete SESSION --yes | --dry-run [--workspace DIR | --folder-gone | --damaged] [--store FILE]",
+  usage:
+    "holdfast delete SESSION --yes | --dry-run [--workspace DIR] [--folder-gone | --store-gone | --damaged] [--store FILE]",
   examples: [
     "holdfast delete rename-foo --dry-run              what would go",
     "holdfast delete rename-foo --yes                  for good; `holdfast gc` then frees its space",
@@ -17,6 +22,10 @@ export const deleteCommand: CommandBody = {
     "folder-gone": {
       type: "boolean",
       help: "its folder no longer exists, so do not put pending files in place first",
+    },
+    "store-gone": {
+      type: "boolean",
+      help: "its store no longer exists: give up the change that it left unfinished in the folder",
     },
     damaged: {
       type: "boolean",
@@ -33,6 +42,7 @@ export const deleteCommand: CommandBody = {
     const inPlace = dryRun ? lookingAt : inStore;
     if (flagOf(parsed, "damaged"))
       return inPlace(parsed, terminal, (place) => forget(place, parsed, terminal, { id, dryRun }));
+    if (flagOf(parsed, "store-gone")) return giveUp(parsed, terminal, { id, dryRun });
     return inPlace(parsed, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
       const folder = flagOf(parsed, "folder-gone") ? undefined : workspaceFor(place, await look.binding());
@@ -52,6 +62,36 @@ export const deleteCommand: CommandBody = {
     });
   },
 };
+
+/** What a session has left in a folder, whose own store is not the one that is opened here. */
+async function giveUp(
+  parsed: Parsed,
+  terminal: Terminal,
+  { id, dryRun }: { readonly id: string; readonly dryRun: boolean },
+): Promise<ExitCode> {
+  const work = async (place: Pick<Place, "config" | "store">): Promise<ExitCode> => {
+    const workspace = String(place.config.values.workspace);
+    const found = await (await kernelOn(place, workspace)).forgetUnfinished(id, { dryRun });
+    if (flagOf(parsed, "json")) terminal.out(JSON.stringify({ ok: true, dryRun, ...found }));
+    else for (const line of told(found, workspace, dryRun)) terminal.out(line);
+    return 0;
+  };
+  if (!dryRun) return inStore(parsed, terminal, work, { makes: true });
+  const config = await readConfig(parsed, terminal);
+  // Its store is gone: where there is no other one yet, a dry run makes none.
+  if (!existsSync(String(config.values.store))) return work({ config, store: memoryStore() });
+  return lookingAt(parsed, terminal, work);
+}
+
+function told({ session, paths }: GivenUp, workspace: string, dryRun: boolean): readonly string[] {
+  if (paths.length === 0) return [`nothing of ${session} waits in ${workspace}`];
+  const lines = paths.map(({ path, kept }) =>
+    kept === undefined
+      ? `  ${path}: as it is now`
+      : `  ${path}: as it is now; its new content ${dryRun ? "would be" : "is"} in .holdfast/workspace/rescue/${kept}`,
+  );
+  return [`${dryRun ? "would give up" : "gave up"} a change of ${count(paths.length, "path")} by ${session}`, ...lines];
+}
 
 /** Whoever gives up a session should know first what it costs, and that most of it can still be saved. */
 async function forget(

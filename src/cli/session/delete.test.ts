@@ -1,8 +1,9 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { desk, program, threeWrites } from "../../../test/support/cli.ts";
+import { desk, program, threeWrites, write } from "../../../test/support/cli.ts";
 import { testTogether } from "../../../test/support/together.ts";
+import { forgetfulDisk } from "../../../test/support/workspaces.ts";
 
 const at = desk();
 const names = async () => (await at.json<{ sessions: { id: string }[] }>("sessions")).sessions.map(({ id }) => id);
@@ -36,6 +37,31 @@ describe("holdfast delete", () => {
     });
     expect(await at.run("delete", "other", "--yes", "--folder-gone")).toMatchObject({ code: 0 });
     expect(await names()).toEqual(["work"]);
+  });
+
+  test("[HOST-27] what a session left unfinished is given up when its store is gone, and not before", async () => {
+    const { port, state } = forgetfulDisk();
+    const holdfast = await program(at.folder, { workspace: { root: at.folder, port } });
+    const session = await holdfast.open("work");
+    state.notes = 0;
+    await write(session, "a.txt");
+    await session.close().catch(() => {});
+    await holdfast.close().catch(() => {});
+    const forgetting = ["delete", "work", "--store-gone"] as const;
+    expect(await at.run(...forgetting, "--yes")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("SESSION_EXISTS"),
+    });
+    const store = join(at.folder, ".holdfast", "sessions.db");
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${store}${end}`, { force: true });
+    const planned = { ok: true, session: "work", paths: [{ path: "a.txt" }] };
+    expect(await at.json(...forgetting, "--dry-run")).toMatchObject({ ...planned, dryRun: true });
+    expect(existsSync(store)).toBe(false);
+    expect((await at.run(...forgetting, "--yes")).out).toBe(
+      "gave up a change of 1 path by work\n  a.txt: as it is now",
+    );
+    expect((await at.run(...forgetting, "--dry-run")).out).toBe(`nothing of work waits in ${at.folder}`);
+    await threeWrites(at.folder, "other");
   });
 
   testTogether("[CLI-30] refuses a session that somebody writes, and one that is not there", async () => {

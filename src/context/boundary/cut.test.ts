@@ -146,3 +146,15 @@ test("[BOUNDARY-6] the summary without a model passes over what is blank, reads 
   ];
   expect(await plainSummary.summarise({ items, room: 1_000 })).toEqual({ text: "user: look\nagent: done" });
 });
+
+test("[BOUNDARY-21] a conversation of blanks and pictures is summed up without a model, and is no failure", async () => {
+  const picture = {
+    ...user(""),
+    parts: [{ type: "image", media: { mediaType: "image/png", base64: "AAAA" } }],
+  } as const;
+  expect(await plainSummary.summarise({ items: [picture], room: 1_000 })).toMatchObject({
+    text: expect.stringMatching(/^user: \[image\/png 4 characters/),
+  });
+  const summed = await plainSummary.summarise({ items: [say(" "), { kind: "reasoning", text: "hm" }], room: 1_000 });
+  expect(leaveBehind(pagesFrom([user("go")]), summed, []).items).toHaveLength(1);
+});

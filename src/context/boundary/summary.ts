@@ -3,6 +3,7 @@ import type { Summariser, Summary } from "../../contracts/summariser.ts";
 import { protocolGroups } from "../../history/groups.ts";
 import { type CallItem, type Item, textOf, type UserItem } from "../../wire/item.ts";
 import { head } from "../compress/cut.ts";
+import { contentText } from "../content-text.ts";
 import { digestOf, type Handle, handleOf } from "../handle.ts";
 import { makePage, type PageDeps } from "../make-page.ts";
 import type { Page } from "../page.ts";
@@ -111,6 +112,8 @@ export const plainSummary: Summariser = {
   async summarise({ items, room }) {
     const calls = new Map(items.flatMap((item) => (item.kind === "call" ? [[item.callId, item] as const] : [])));
     const lines = items.flatMap((item) => lineOf(item, calls));
+    // Thoughts and blanks: refused for its emptiness, the conversation could never be compacted.
+    if (lines.length === 0) return { text: "Nothing was said in words." };
     const most = Math.max(4, Math.floor((room * CHARACTERS_PER_TOKEN) / (LINE + 1)));
     if (lines.length <= most) return { text: lines.join("\n") };
     const first = Math.floor(most / 3);
@@ -128,9 +131,9 @@ function lineOf(item: Item, calls: ReadonlyMap<unknown, CallItem>): readonly str
   switch (item.kind) {
     case "user":
       if (item.notice === "summary") return earlier(textOf(item.parts));
-      return item.notice === undefined ? said("user", textOf(item.parts)) : [];
+      return item.notice === undefined ? said("user", contentText(item)) : [];
     case "assistant":
-      return said("agent", textOf(item.parts));
+      return said("agent", contentText(item));
     case "output":
       return [head(factsLine(evidenceFacts(item, calls.get(item.callId), textOf(item.parts))), LINE)];
     default:

@@ -43,7 +43,8 @@ export interface ApplyGround {
   readonly done: (path: string) => void;
 }
 
-const OURS = "-ours";
+/** Ends the name, in rescue, of content that was not put in place. */
+export const OURS = "-ours";
 /** Between two looks at whether a folder is still where it was. */
 const LINKED_AT_ONCE = 64;
 const OWNER_ALL = 0o700;

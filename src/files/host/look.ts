@@ -1,7 +1,9 @@
 import { HoldfastError } from "../../base/errors.ts";
 import { Disk } from "./disk.ts";
 import { HostRoot } from "./folders.ts";
+import { type GivenUp, planGivingUp } from "./given-up.ts";
 import { guardedRoot, placesIn, type Stored } from "./guard.ts";
+import type { Intent } from "./intent.ts";
 import { closePlaces, openPlaces, PLACES, workspaceId } from "./meta.ts";
 import type { WorkspaceOptions } from "./options.ts";
 import { OWN_FOLDER } from "./own.ts";
@@ -12,8 +14,10 @@ import { Slots } from "./slots.ts";
 export interface LookedWorkspace {
   readonly id: string;
   readonly disk: Disk;
-  /** A commit is written down there that may not be in place yet. */
-  readonly unfinished: boolean;
+  /** Commits that are written down there and may not be in place yet. */
+  readonly unfinished: readonly Intent[];
+  /** What giving one of them up comes to. */
+  planGivingUp(intent: Intent): GivenUp;
   close(): void;
 }
 
@@ -30,10 +34,18 @@ export function lookAtWorkspace(options: WorkspaceOptions, store: Stored): Looke
         throw new HoldfastError("WORKSPACE_FOREIGN", { root: path, found: "a workspace without its name" });
       };
       const id = workspaceId(port, places, missing);
-      const unfinished = new Slots(port, places).read().some(({ state }) => state === "prepared");
+      const unfinished = new Slots(port, places)
+        .read()
+        .flatMap(({ state, intent }) => (state === "prepared" ? [intent] : []));
       const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
       const disk = new Disk(root, placesIn(path, store), { caseMatters });
-      return { id, disk, unfinished, close: () => root.close() };
+      return {
+        id,
+        disk,
+        unfinished,
+        planGivingUp: (intent) => planGivingUp(root, intent),
+        close: () => root.close(),
+      };
     } finally {
       closePlaces(places);
     }

@@ -73,13 +73,20 @@ function treesIn(steps: readonly PlannedStep[], exec: readonly string[]): readon
 }
 
 /** Where the content of a step may lie while it is being put in place, as paths of the workspace. */
-export function placesOfContent({ exec, steps }: Intent, path: string): readonly (readonly string[])[] {
-  const step = steps.find((one) => one.path === path);
-  if (step === undefined) return [];
-  const waits = step.temp === undefined ? [] : [[...namesIn(step.temp.folder), step.temp.name]];
+export function placesOfContent(intent: Intent, path: string): readonly (readonly string[])[] {
+  const step = intent.steps.find((one) => one.path === path);
+  return step === undefined ? [] : [...waitingPlaces(intent)(step), namesIn(path)];
+}
+
+/** Where the content of each step may lie as long as it is not in place. */
+export function waitingPlaces({ exec, steps }: Intent): (step: PlannedStep) => readonly (readonly string[])[] {
   const trees = exec === undefined ? [] : treesIn(steps, [...PLACES.exec, exec]);
-  const together = trees.filter(({ files }) => files.includes(step)).map((tree) => placeOf(tree, path));
-  return [...waits, ...together, namesIn(path)];
+  const treeOf = new Map(trees.flatMap((tree) => tree.files.map((file) => [file, tree] as const)));
+  return (step) => {
+    const waits = step.temp === undefined ? [] : [[...namesIn(step.temp.folder), step.temp.name]];
+    const tree = treeOf.get(step);
+    return tree === undefined ? waits : [...waits, placeOf(tree, step.path)];
+  };
 }
 
 function isFree({ root, disk }: TreeGround, top: string): boolean {

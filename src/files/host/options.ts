@@ -31,8 +31,10 @@ export interface WorkspaceDeps {
   readonly syncDisk?: (path: string) => Promise<void>;
   /** What may lie in the workspace without being a part of it. */
   readonly store: Stored;
-  /** Whether a plan that was found had been decided. Throws WORKSPACE_FOREIGN when it cannot be known here. */
+  /** Whether a plan that was found had been decided. Throws WORKSPACE_UNFINISHED when it cannot be known here. */
   readonly decided: (intent: Intent) => Promise<boolean>;
+  /** Whether a plan that was found is given up instead, without asking whether it was decided. Default: none is. */
+  readonly givenUp?: (intent: Intent) => boolean;
   /** Ends what is left of the commands that ran in a folder of this name. `held`: what their starter held open. */
   readonly endStrays?: (exec: string, held: ReadonlySet<string>) => Promise<unknown>;
 }

@@ -10,6 +10,7 @@ import { Disk } from "./disk.ts";
 import { type ExecWork, ExecWorks } from "./exec-work.ts";
 import { hostError, inOurWords, unusable } from "./failures.ts";
 import { HostRoot } from "./folders.ts";
+import { moveToRescue } from "./given-up.ts";
 import { guardedRoot, placesIn, refuseHuge } from "./guard.ts";
 import type { Intent } from "./intent.ts";
 import { bounded, RESCUE_BOUNDS, WORKSPACE_LIMITS, type WorkspaceLimits } from "./limits.ts";
@@ -241,6 +242,10 @@ export class Workspace {
         if (plan.intent.exec !== undefined) this.execs.end(plan.intent.exec, false);
         continue;
       }
+      if (plan.state === "prepared" && this.#deps.givenUp?.(plan.intent) === true) {
+        await this.#giveUp(plan);
+        continue;
+      }
       const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));
       if (decided) newest = plan;
       else await this.#abandon(plan);
@@ -261,6 +266,16 @@ export class Workspace {
     for (const place of [[], [OWN_FOLDER], PLACES.home, PLACES.exec]) this.#unsynced.add(place.join("/"));
     await this.#syncFolders();
     this.rescue.prune();
+  }
+
+  /** What waits is in rescue, also after a loss of power, before the plan that names it is forgotten. */
+  async #giveUp(plan: FoundPlan): Promise<void> {
+    for (const folder of moveToRescue(this.#root, this.rescue, this.#places, plan.intent)) this.#unsynced.add(folder);
+    this.#unsynced.add(PLACES.rescue.join("/"));
+    await this.#syncFolders();
+    const { exec } = plan.intent;
+    if (exec !== undefined) this.execs.end(exec, false); // or what its commands did in place would be taken back
+    await this.#abandon(plan);
   }
 
   /** The next plan takes its slot: in the other one stands a plan that may not be synced yet. */

@@ -1,6 +1,6 @@
 import { likelyPlaces } from "../likely.ts";
 import { joinedLines, linesIn, numbersWords } from "../lines.ts";
-import type { Line } from "../lines.ts";
+import type { Line, Lines } from "../lines.ts";
 import type { Hunk } from "./change.ts";
 
 export type Applied =
@@ -12,7 +12,7 @@ export type Applied =
  * with nothing to tell them apart, is refused; the others are looked at all the same, so that one answer names all.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
-  const { mark, lines: there, usual } = linesIn(text);
+  const { mark, lines: there, usual } = seenBy(hunks, linesIn(text));
   const lines = there.map((line) => line.text);
   const faults: string[] = [];
   const made: (readonly Line[])[] = []; // joined at the end: a long file has more lines than a call has arguments
@@ -29,6 +29,15 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   }
   made.push(there.slice(done));
   return faults.length === 0 ? { ok: true, text: mark + joinedLines(made.flat(), usual) } : { ok: false, faults };
+}
+
+/** As the patch sees it: one that a program made has the mark at its beginning as a part of the first line. */
+function seenBy(hunks: readonly Hunk[], { mark, lines, usual }: Lines): Lines {
+  const [first = { text: "" }, ...others] = lines;
+  const isPart = mark !== "" && hunks.some(({ before }) => before.some((line) => line.startsWith(mark)));
+  return isPart
+    ? { mark: "", lines: [{ ...first, text: mark + first.text }, ...others], usual }
+    : { mark, lines, usual };
 }
 
 /** Lines that stay keep their own line breaks, also where those of a file are mixed; new ones get the usual. */

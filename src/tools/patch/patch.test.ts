@@ -370,3 +370,15 @@ test("[TOOL-9] no text, however odd, makes the reader throw", () => {
     }),
   );
 });
+
+test.each([
+  ["keeps", "-\uFEFFone", "+\uFEFF1", "\uFEFF1\r\ntwo\r\n"],
+  ["has beside its change", " \uFEFFone", "+1", "\uFEFFone\r\n1\r\ntwo\r\n"],
+  ["takes away", "-\uFEFFone", "+one", "one\r\ntwo\r\n"],
+])("[TOOL-21] a mark that a patch made by a program %s is the file's", async (_, before, after, made) => {
+  const { said, text } = await withTools({ "a.txt": "\uFEFFone\r\ntwo\r\n" });
+  const lines = before.startsWith("-") ? "@@ -1,2 +1,2 @@" : "@@ -1,2 +1,3 @@";
+  const patch = ["--- a/a.txt", "+++ b/a.txt", lines, before, after, " two", ""].join("\r\n");
+  expect(await said("apply_patch", { patch })).toBe("Updated a.txt.");
+  expect(await text("a.txt")).toBe(made);
+});

@@ -5,7 +5,7 @@ import { linePattern, literalPattern } from "./pattern.ts";
 function matches(source: string, line: string, ignoreCase = false): boolean {
   const made = linePattern(source, ignoreCase);
   if (!made.ok) throw new Error(made.why);
-  return made.pattern(line);
+  return made.pattern(line) !== -1;
 }
 
 const letter = fc.constantFrom("a", "b", "c", "A", "_", "1", "-", " ", "é", "😀");

@@ -1,8 +1,8 @@
 import { machineOf, type Step } from "./machine.ts";
 import { type CharSet, parsePattern, PatternError } from "./syntax.ts";
 
-/** Whether a line matches. */
-export type LinePattern = (line: string) => boolean;
+/** Where the first match of a line ends, or -1: the line does not match. */
+export type LinePattern = (line: string) => number;
 
 type Made = { readonly ok: true; readonly pattern: LinePattern } | { readonly ok: false; readonly why: string };
 
@@ -10,9 +10,14 @@ const LONGEST = 1_000;
 
 export function literalPattern(text: string, ignoreCase: boolean): Made {
   if (text === "") return { ok: false, why: "The text to look for is empty." };
-  if (!ignoreCase) return { ok: true, pattern: (line) => line.includes(text) };
-  const small = text.toLowerCase();
-  return { ok: true, pattern: (line) => line.toLowerCase().includes(small) };
+  const found = ignoreCase ? text.toLowerCase() : text;
+  return {
+    ok: true,
+    pattern: (line) => {
+      const at = (ignoreCase ? line.toLowerCase() : line).indexOf(found);
+      return at === -1 ? -1 : at + found.length;
+    },
+  };
 }
 
 /**
@@ -61,14 +66,13 @@ function runnerOf({ steps, start }: ReturnType<typeof machineOf>, ignoreCase: bo
     for (let at = 0; at <= line.length; ) {
       const code = line.codePointAt(at);
       open.push(start);
-      if (spread({ isStart: at === 0, isEnd: code === undefined, isEdge: isWord(before) !== isWord(code) }))
-        return true;
-      if (code === undefined) return false;
+      if (spread({ isStart: at === 0, isEnd: code === undefined, isEdge: isWord(before) !== isWord(code) })) return at;
+      if (code === undefined) return -1;
       for (const { set, to } of reading) if (holds(set, code, ignoreCase)) open.push(to);
       before = code;
       at += code > 0xffff ? 2 : 1;
     }
-    return false;
+    return -1;
   };
 }
 

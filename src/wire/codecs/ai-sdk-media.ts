@@ -1,5 +1,5 @@
 import type { MediaSource, Part, PartOrigin } from "../item.ts";
-import { base64Of } from "../media.ts";
+import { base64Of, typeIn } from "../media.ts";
 import { type Fields, isFields } from "../../base/fields.ts";
 import { asText, inlineText, mediaSource } from "./read.ts";
 
@@ -51,17 +51,4 @@ function sourceOf(data: unknown): MediaSource {
   const ids = type === "reference" && isFields(data["reference"]) ? data["reference"] : data;
   const fileId = Object.values(ids).filter((id) => typeof id === "string");
   return fileId.length === 0 ? {} : { fileId: fileId.join(", ") };
-}
-
-/** How files of each type begin, in base64. A picture under the name of another type is refused. */
-const BEGINNINGS: readonly (readonly [string, string])[] = [
-  ["iVBORw0KGg", "image/png"],
-  ["/9j/", "image/jpeg"],
-  ["R0lGOD", "image/gif"],
-  ["UklGR", "image/webp"],
-  ["JVBERi", "application/pdf"],
-];
-
-function typeIn(base64 = ""): string | undefined {
-  return BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1];
 }

@@ -150,6 +150,7 @@ function isSpokenBy(message: object, role: Role, format: WireFormat): boolean {
   const { role: said } = message as { readonly role?: unknown };
   const byModel = said === "assistant" || said === "model";
   if (role === "assistant") return byModel;
+  if (said === "system" || said === "developer") return role === "system";
   if (role === "tool" && format === "ai-sdk") return said === "tool";
   return !byModel;
 }

@@ -30,9 +30,14 @@ export function isSilentFailure(piece: unknown, format: WireFormat): boolean {
 }
 
 function isSilent(content: unknown): boolean {
-  if (typeof content === "string") return content.trim() === "";
+  if (typeof content === "string") return isNoWord(content);
   if (!Array.isArray(content)) return content === undefined || content === null;
-  return content.every((block) => isFields(block) && block["type"] === "text" && isSilent(block["text"]));
+  return content.every((block) => isFields(block) && block["type"] === "text" && isNoWord(block["text"]));
+}
+
+/** What is no text, a number say, is read as none. */
+function isNoWord(text: unknown): boolean {
+  return typeof text !== "string" || text.trim() === "";
 }
 
 /** What a tool returned in no form at all, as a text: nothing is lost of it but its form. */

@@ -26,13 +26,21 @@ export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile)
   );
 }
 
-export function badNames(turns: readonly Turn[], { toolNames }: WireProfile): readonly Breach[] {
-  const bad = (name: string) => name.length > toolNames.maxLength || !toolNames.pattern.test(name);
+export function badNames(turns: readonly Turn[], profile: WireProfile): readonly Breach[] {
   return turns.flatMap((turn) =>
     callsOf(turn)
-      .filter((call) => bad(call.name))
+      .filter((call) => isBadName(call.name, profile))
       .map((call) => ({ at: turn.at, detail: call.name })),
   );
+}
+
+/** Tools stand beside the messages, so none of these is at fault. */
+export function badOffers(tools: ReadonlySet<string> | undefined, profile: WireProfile): readonly Breach[] {
+  return [...(tools ?? [])].filter((name) => isBadName(name, profile)).map((detail) => ({ at: 0, detail }));
+}
+
+function isBadName(name: string, { toolNames }: WireProfile): boolean {
+  return name.length > toolNames.maxLength || !toolNames.pattern.test(name);
 }
 
 export function resultsNotFirst(turns: readonly Turn[]): readonly Breach[] {
