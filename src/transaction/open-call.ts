@@ -20,7 +20,7 @@ import {
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import { effectId, type EffectReport } from "./effect.ts";
-import { type Ending, reasonOf } from "./ending.ts";
+import { type Ending, endingOfThrown, reasonOf } from "./ending.ts";
 import { type InnerCall, InnerCalls, UNDONE_PARTLY } from "./inner-calls.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { LettingGo } from "./letting-go.ts";
@@ -108,9 +108,14 @@ export class OpenCall {
 
   /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
   async attempt(): Promise<Ending> {
-    const before = this.endCommands(false);
-    if (before !== undefined) await before;
-    const call = this.begin();
+    let call: Call;
+    try {
+      const before = this.endCommands(false);
+      if (before !== undefined) await before;
+      call = this.begin();
+    } catch (error) {
+      return endingOfThrown(error); // what cannot begin, because the state was given up meanwhile, ends all the same
+    }
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
       const admitted = await this.admit(this.tool, this.call.input, this.call.id);
