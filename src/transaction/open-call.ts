@@ -82,7 +82,7 @@ export class OpenCall {
     this.turn = turn;
     this.inner = new InnerCalls(world);
     const { inner, children } = this;
-    this.lettingGo = new LettingGo({ world, inner, children, doom: (error) => this.#doom(error) });
+    this.lettingGo = new LettingGo({ world, inner, children });
     this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
@@ -178,9 +178,9 @@ export class OpenCall {
     };
   }
 
-  /** Why what its commands did cannot be kept. */
+  /** Why what it did cannot be kept. */
   get doomed(): Error | undefined {
-    return this.#doomed ?? this.#commands?.doomed;
+    return this.#doomed ?? this.lettingGo.refused ?? this.#commands?.doomed;
   }
 
   /**
@@ -357,14 +357,17 @@ export class OpenCall {
     const inner: InnerCall = { stretch, outcome: outcomeOf(UNFINISHED, about([])), isRunning: true };
     this.inner.add(inner);
     const written = asWritten(given);
-    await this.inner.announce(inner, { callId: id, tool: name, ...openedArgs(written), parent });
-    const mark = await resources.mark(stretch);
-    refuseLate(id);
-    const savepoint = branch.savepoint(stretch);
-    const tried = branch.isVoid(savepoint) ? ROLLED_BACK : await this.#attemptNested(id, name, written.input, stretch);
-    const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
-    let reports = effects.of(id);
-    if (ending.kind !== "succeeded") {
+    try {
+      await this.inner.announce(inner, { callId: id, tool: name, ...openedArgs(written), parent });
+      const mark = await resources.mark(stretch);
+      refuseLate(id);
+      const savepoint = branch.savepoint(stretch);
+      const tried = branch.isVoid(savepoint)
+        ? ROLLED_BACK
+        : await this.#attemptNested(id, name, written.input, stretch);
+      const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
+      inner.outcome = outcomeOf(ending, about(effects.of(id)));
+      if (ending.kind === "succeeded") return inner.outcome;
       const doom = (error: Error) => {
         if (branch === this.branch) this.#doomed ??= error; // what is around it is neither before nor after
       };
@@ -374,12 +377,13 @@ export class OpenCall {
         doom(error as Error);
       }
       await resources.backTo(mark, stretch).catch(doom);
-      reports = await this.lettingGo.letGo(id, savepoint, this.isOver, true);
+      const reports = await this.lettingGo.letGo(id, savepoint, this.isOver, true);
+      inner.outcome = outcomeOf(ending, about(reports));
+      return inner.outcome;
+    } finally {
+      inner.isRunning = false; // also where it could not begin, or what it did could not be undone
+      resources.leave(stretch);
     }
-    inner.outcome = outcomeOf(ending, about(reports));
-    inner.isRunning = false;
-    resources.leave(stretch);
-    return inner.outcome;
   }
 
   #named(name: string): Tool {
