@@ -108,8 +108,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "removed-field-not-told",
     "src/state/delta.ts",
-    "changes.push({ unset: [...path, key] });",
-    "void changes;",
+    "for (const key of [...goneFields(before, after, changed), ...moved]) changes.push({ unset: [...path, key] });",
+    "",
   ),
   kernelBug(
     "effect-of-a-discarded-call-forgotten",
