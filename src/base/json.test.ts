@@ -321,7 +321,10 @@ describe("the bad-input catalogue", () => {
 
   test("[SLICE-1] a negative zero where a zero was known is none of it", () => {
     for (const [known, value] of [
-      [[0, 1], [-0, 1]],
+      [
+        [0, 1],
+        [-0, 1],
+      ],
       [{ a: 0 }, { a: -0 }],
       [{ a: [0, 0, 1] }, { a: [0, -0] }],
     ] as const)
