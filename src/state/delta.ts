@@ -79,7 +79,7 @@ function inOrderOf(value: JsonObject, keys: readonly string[]): readonly string[
   return Object.keys(value).filter((key) => wanted.has(key));
 }
 
-/** Takes in the changes of one delta. It copies each container once: with one copy for each change, many changes would cost the square. */
+/** Takes in the changes of one delta. Each container is copied once: copied for each change, many would cost the square. */
 class Application {
   /** Copies that nobody else holds. */
   readonly #own = new Set<object>();
