@@ -126,8 +126,16 @@ export class OpenCall {
       this.limits(),
       (late) => this.tellLate(late.kind === "succeeded" ? late.value : reasonOf(late)),
     );
+    const whole = this.wholly(ending);
     this.end();
-    return ending.kind === "succeeded" && this.inner.areRunning ? STILL_RUNNING : ending;
+    return whole;
+  }
+
+  /** How it ends: what it has begun inside and not waited for is done by half, and half of it would be kept. */
+  wholly(ending: Ending): Ending {
+    if (ending.kind !== "succeeded") return ending;
+    if (this.inner.areRunning) return CALL_RUNNING;
+    return this.#handle?.hasHalves === true ? TRANSACTION_RUNNING : ending;
   }
 
   /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
@@ -412,7 +420,7 @@ export class OpenCall {
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
     this.#inner = this.#inner.filter((other) => other !== inner);
-    return ending;
+    return ending.kind === "succeeded" && inner.hasHalves ? TRANSACTION_RUNNING : ending;
   }
 }
 
@@ -421,10 +429,15 @@ const WANTED: Readonly<Record<WaitsFor, string>> = { approval: "consent", answer
 /** Characters: enough to see where a command stood when it was stopped. */
 const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
-const STILL_RUNNING: Ending = {
+const CALL_RUNNING: Ending = {
   kind: "failed",
   reason: "inner-call-running",
   message: "It ended while a call inside it was still running.",
+};
+const TRANSACTION_RUNNING: Ending = {
+  kind: "failed",
+  reason: "transaction-running",
+  message: "It ended while a transaction inside it was still running.",
 };
 const ROLLED_BACK: Ending = { kind: "canceled", message: UNDONE_PARTLY };
 const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };
