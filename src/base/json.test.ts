@@ -319,6 +319,18 @@ describe("the bad-input catalogue", () => {
     ]);
   });
 
+  test("[SLICE-1] a negative zero where a zero was known is none of it", () => {
+    for (const [known, value] of [
+      [
+        [0, 1],
+        [-0, 1],
+      ],
+      [{ a: 0 }, { a: -0 }],
+      [{ a: [0, 0, 1] }, { a: [0, -0] }],
+    ] as const)
+      expect(checkJson(value, JSON_LIMITS, known)).toEqual(checkJson(value));
+  });
+
   test("[ID-4] what a known object inherits is not known", () => {
     const proto = Object.defineProperty({}, "__proto__", { value: Object.prototype, enumerable: true });
     // oxlint-disable-next-line typescript/unbound-method -- it is the very value that is inherited

@@ -17,9 +17,10 @@ export interface Difference {
 export function differencesOf(before: readonly unknown[], after: readonly unknown[]): readonly Difference[] {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
-  while (head < shorter && before[head] === after[head]) head += 1;
+  while (head < shorter && Object.is(before[head], after[head])) head += 1;
   let tail = 0;
-  while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  while (tail < shorter - head && Object.is(before[before.length - 1 - tail], after[after.length - 1 - tail]))
+    tail += 1;
   const found: Difference[] = [];
   let was: Span = { from: head, to: before.length - tail };
   let is: Span = { from: head, to: after.length - tail };
@@ -45,7 +46,7 @@ function movedAlong(before: readonly unknown[], after: readonly unknown[], was: 
   if (shorter === 0 || lengthOf(was) + lengthOf(is) === 2) return undefined;
   const run = (wasAt: number, isAt: number): Run => {
     let length = 0;
-    while (wasAt + length < was.to && isAt + length < is.to && before[wasAt + length] === after[isAt + length])
+    while (wasAt + length < was.to && isAt + length < is.to && Object.is(before[wasAt + length], after[isAt + length]))
       length += 1;
     return { was: wasAt, is: isAt, length };
   };

@@ -33,6 +33,38 @@ describe("a delta", () => {
     );
   });
 
+  const orderly = fc
+    .tuple(fc.uniqueArray(fc.constantFrom("a", "b", "c", "d", "2", "10", "-1", "4294967295")), fc.array(fc.nat(2)))
+    .map(([names, values]) => Object.fromEntries(names.map((name, at) => [name, values[at] ?? 0])));
+  test("[SLICE-2] leaves the fields in the order in which they are, wherever they went or came", () => {
+    fc.assert(
+      fc.property(orderly, orderly, (before, after) => {
+        expect(JSON.stringify(applyDelta({ before }, diff({ before }, { before: after })))).toBe(
+          JSON.stringify({ before: after }),
+        );
+      }),
+    );
+  });
+
+  test.each([
+    ["the newest of its key, behind the others", { a: 1, b: 2, c: 3 }, { a: 1, c: 3, b: 2 }, 2],
+    ["one that came in front of two", { b: 2, c: 3 }, { a: 1, b: 2, c: 3 }, 5],
+    ["a number, which stands in front by itself", { 1: 1, 3: 3, a: 1 }, { 1: 1, 2: 2, 3: 3, a: 1 }, 1],
+  ] as const)("[SLICE-2] tells again of no field but those that moved: %s", (_name, before, after, length) => {
+    const found = diff(before as unknown as Json, after as unknown as Json);
+    expect(found).toHaveLength(length);
+    expect(JSON.stringify(applyDelta(before as unknown as Json, found))).toBe(JSON.stringify(after));
+  });
+
+  test("[SLICE-15] that changes all fields of a large value, or removes them, is taken in as quickly as it is made", () => {
+    const many = Array.from({ length: 20_000 }, (_, n) => [`field ${n}`, { n }] as const);
+    const before = Object.fromEntries(many);
+    const after = Object.fromEntries(many.map(([name, { n }]) => [name, { n: n + 1 }]));
+    for (const next of [after, Object.fromEntries(Object.entries(after).slice(-1))])
+      expect(applyDelta({ of: before }, diff({ of: before }, { of: next }))).toEqual({ of: next });
+    expect(before["field 7"]).toEqual({ n: 7 });
+  }, 10_000);
+
   test("[SLICE-2] a field with the name of something inherited is a field like any other", () => {
     const pairs = [
       [{ toString: "" }, {}],

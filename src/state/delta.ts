@@ -1,4 +1,4 @@
-import { changedFields, goneFields } from "../base/field-differences.ts";
+import { changedFields, goneFields, movedFields } from "../base/field-differences.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { differencesOf } from "../base/list-differences.ts";
 import { textDifferenceOf } from "../base/text-difference.ts";
@@ -31,7 +31,8 @@ export function diff(before: Json, after: Json): Delta {
 }
 
 export function applyDelta(value: Json, delta: Delta): Json {
-  return delta.reduce<Json>((now, change) => applyChange(now, change), value);
+  const application = new Application();
+  return delta.reduce<Json>((now, change) => application.take(now, change), value);
 }
 
 function diffAt(before: Json | undefined, after: Json, path: Path, changes: Change[]): void {
@@ -61,56 +62,85 @@ function diffLists(before: readonly Json[], after: readonly Json[], path: Path, 
   }
 }
 
+/** One that moved goes, and comes again behind the others: whoever reads it back finds its fields in the same order. */
 function diffObjects(before: JsonObject, after: JsonObject, path: Path, changes: Change[]): void {
-  const changed = changedFields(before, after);
-  for (const key of [...goneFields(before, after, changed), ...changed]) {
-    const [then, value] = [own(before, key), own(after, key)];
+  const [changed, moved] = [changedFields(before, after), movedFields(before, after)];
+  for (const key of [...goneFields(before, after, changed), ...moved]) changes.push({ unset: [...path, key] });
+  const again = new Set(moved);
+  for (const key of moved.length === 0 ? changed : inOrderOf(after, [...changed, ...moved])) {
+    const [then, value] = [again.has(key) ? undefined : own(before, key), own(after, key)];
     if (value !== undefined) diffAt(then, value, [...path, key], changes);
     else if (then !== undefined) changes.push({ unset: [...path, key] });
   }
 }
 
-function applyChange(value: Json, change: Change): Json {
-  if ("set" in change) return replaceAt(value, change.set, 0, () => change.to);
-  if ("unset" in change)
-    return replaceAt(value, change.unset.slice(0, -1), 0, (parent) => without(parent, change.unset.at(-1)));
-  if ("edit" in change)
-    return replaceAt(value, change.edit, 0, (text) => {
-      if (typeof text !== "string") throw new TypeError("an edit needs a text");
-      return text.slice(0, change.at) + change.insert + text.slice(change.at + change.remove);
-    });
-  return replaceAt(value, change.splice, 0, (list) => {
-    if (!Array.isArray(list)) throw new TypeError("a splice needs a list");
-    const { at, remove, insert } = change;
-    // As arguments of a call a long list is too many for the stack: what was written could not be read again.
-    return [...list.slice(0, at), ...insert, ...list.slice(at + remove)];
-  });
+function inOrderOf(value: JsonObject, keys: readonly string[]): readonly string[] {
+  const wanted = new Set(keys);
+  return Object.keys(value).filter((key) => wanted.has(key));
 }
 
-/** Copies the containers along the path and nothing else. */
-function replaceAt(
-  value: Json | undefined,
-  path: Path,
-  depth: number,
-  replace: (value: Json | undefined) => Json,
-): Json {
-  if (depth === path.length) return replace(value);
-  const step = path[depth] as string | number;
-  if (Array.isArray(value) && typeof step === "number")
-    return value.with(step, replaceAt(value[step] as Json, path, depth + 1, replace));
-  if (isObject(value)) return { ...value, [step]: replaceAt(own(value, String(step)), path, depth + 1, replace) };
-  throw new TypeError(`nothing to change at ${path.join(".")}`);
+/** Takes in the changes of one delta. Each container is copied once: copied for each change, many would cost the square. */
+class Application {
+  /** Copies that nobody else holds. */
+  readonly #own = new Set<object>();
+
+  take(value: Json, change: Change): Json {
+    if ("set" in change) return this.#replaceAt(value, change.set, 0, () => change.to);
+    if ("unset" in change) {
+      const { unset } = change;
+      return this.#replaceAt(value, unset.slice(0, -1), 0, (parent) => this.#without(parent, String(unset.at(-1))));
+    }
+    if ("edit" in change)
+      return this.#replaceAt(value, change.edit, 0, (text) => {
+        if (typeof text !== "string") throw new TypeError("an edit needs a text");
+        return text.slice(0, change.at) + change.insert + text.slice(change.at + change.remove);
+      });
+    return this.#replaceAt(value, change.splice, 0, (list) => {
+      if (!isList(list)) throw new TypeError("a splice needs a list");
+      const { at, remove, insert } = change;
+      // As arguments of a call a long list is too many for the stack: what was written could not be read again.
+      return this.#owned([...list.slice(0, at), ...insert, ...list.slice(at + remove)]);
+    });
+  }
+
+  /** Copies the containers along the path and nothing else. */
+  #replaceAt(value: Json | undefined, path: Path, depth: number, replace: (value: Json | undefined) => Json): Json {
+    if (depth === path.length) return replace(value);
+    const step = path[depth] as string | number;
+    if (isList(value) && typeof step === "number" && step < value.length) {
+      const next = this.#replaceAt(value[step], path, depth + 1, replace);
+      const list = this.#own.has(value) ? (value as Json[]) : this.#owned([...value]);
+      list[step] = next;
+      return list;
+    }
+    if (isObject(value) && step !== "__proto__") {
+      const next = this.#replaceAt(own(value, String(step)), path, depth + 1, replace);
+      const fields = this.#own.has(value) ? (value as Record<string, Json>) : this.#owned({ ...value });
+      fields[step] = next;
+      return fields;
+    }
+    throw new TypeError(`nothing to change at ${path.join(".")}`);
+  }
+
+  #without(parent: Json | undefined, key: string): Json {
+    if (!isObject(parent)) throw new TypeError("only a field can be unset");
+    if (this.#own.has(parent)) {
+      Reflect.deleteProperty(parent, key);
+      return parent;
+    }
+    const { [key]: _, ...rest } = parent;
+    return this.#owned(rest);
+  }
+
+  #owned<C extends object>(copy: C): C {
+    this.#own.add(copy);
+    return copy;
+  }
 }
 
 /** A field called `toString` is not there only because every object inherits one. */
 function own(value: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-function without(parent: Json | undefined, key: string | number | undefined): Json {
-  if (!isObject(parent)) throw new TypeError("only a field can be unset");
-  const { [String(key)]: _, ...rest } = parent;
-  return rest;
 }
 
 /** A short one is said again as quickly as what became of it. */

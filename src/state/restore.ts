@@ -139,9 +139,9 @@ function restoredValue(
 }
 
 /**
- * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses, those already done are returned to
- * where they were. `commit` runs when all are done; its failure counts as a refusal. What cannot be returned either is
- * told to `poison`.
+ * Answers what the resources were before. Puts them back, all or none: each is captured first, and if one refuses, those
+ * already done are returned to where they were. `commit` runs when all are done; its failure counts as a refusal. What
+ * cannot be returned either is told to `poison`.
  */
 export async function restoreResources(
   targets: ReadonlyMap<string, unknown>,

@@ -72,7 +72,10 @@ export interface Call {
    * and children. Savepoints made later become void.
    */
   savepoint(): { rollback(): void };
-  /** Keeps all that `work` did, here and outside, or none of it if it throws. Several may run at once, kept apart. */
+  /**
+   * Keeps all that `work` did, here and outside, or none of it if it throws. Several may run at once, kept apart. Await it:
+   * a call that ends while one is running fails.
+   */
   transaction<T>(work: () => Promise<T> | T): Promise<T>;
   /** Runs a declared effect once per key, journalled before and after. Arguments and result are kept as JSON. */
   effect(name: string, args: unknown, options: { readonly key: string }): Promise<Json>;
@@ -152,6 +155,8 @@ export class CallHandle implements Call {
   readonly refused: readonly AttemptFailure[];
   readonly #parts: CallParts;
   #isOpen = true;
+  /** Transactions that have begun and not ended. */
+  #running = 0;
   // Made when they are first asked for: most calls need neither.
   #random: Random | undefined;
   #files: Filesystem | undefined;
@@ -234,23 +239,13 @@ export class CallHandle implements Call {
   }
 
   async transaction<T>(work: () => Promise<T> | T): Promise<T> {
-    const { branch, runs, resources, doom } = this.#use("transaction");
+    const { branch, resources } = this.#use("transaction");
     const stretch = branch.stretch(this.#stretch());
-    const mark = await resources.mark(stretch);
-    const [savepoint, before] = [branch.savepoint(stretch), runs()];
-    const inside: Inside = { handle: this, stretch, isOver: false, around: transactions.getStore() };
+    this.#running += 1;
     try {
-      const result = await transactions.run(inside, work);
-      if (branch.isVoid(savepoint)) throw new HoldfastError("SAVEPOINT_VOID", { call: this.id });
-      return result;
-    } catch (error) {
-      inside.isOver = true;
-      await this.#rollback(savepoint, before);
-      await resources.backTo(mark, stretch).catch((refused: Error) => {
-        throw doom(refused);
-      });
-      throw error;
+      return await this.#wholly(work, stretch);
     } finally {
+      this.#running -= 1;
       resources.leave(stretch);
     }
   }
@@ -276,9 +271,33 @@ export class CallHandle implements Call {
     return "background" in options ? background(command, options) : exec(command, options);
   }
 
+  /** Whether a transaction has begun and not ended: half of it is on the branch. */
+  get hasHalves(): boolean {
+    return this.#running > 0;
+  }
+
   /** Every later use is refused. */
   close(): void {
     this.#isOpen = false;
+  }
+
+  async #wholly<T>(work: () => Promise<T> | T, stretch: Stretch): Promise<T> {
+    const { branch, runs, resources, doom } = this.#parts;
+    const mark = await resources.mark(stretch);
+    const [savepoint, before] = [branch.savepoint(stretch), runs()];
+    const inside: Inside = { handle: this, stretch, isOver: false, around: transactions.getStore() };
+    try {
+      const result = await transactions.run(inside, work);
+      if (branch.isVoid(savepoint)) throw new HoldfastError("SAVEPOINT_VOID", { call: this.id });
+      return result;
+    } catch (error) {
+      inside.isOver = true;
+      await this.#rollback(savepoint, before);
+      await resources.backTo(mark, stretch).catch((refused: Error) => {
+        throw doom(refused);
+      });
+      throw error;
+    }
   }
 
   #rollback(savepoint: Savepoint, runsBefore: number): Promise<unknown> {

@@ -240,6 +240,25 @@ describe("an effect", () => {
     expect(did).toEqual(["refund a 1"]);
   });
 
+  test("[TX-25] still running when its call ends is undone before its key is used again, when the store refused that at first", async () => {
+    const paid = [Promise.withResolvers<Json>(), Promise.withResolvers<Json>()];
+    let runs = 0;
+    const { did, spec } = bank({ run: () => paid[runs++]?.promise });
+    const { transactions, clock, ledger } = rig([{ ...paying(spec), deadlineMs: 10 }]);
+    const charge = (id: string) => transactions.run({ id, name: "charge", input: { keys: ["a"] } });
+    const running = charge("c1");
+    await quiet();
+    clock.advance(10);
+    expect(await running).toMatchObject({ ok: false });
+    ledger.failOn = "effect-undoing";
+    paid[0]?.resolve({ receipt: 1 });
+    await quiet();
+    ledger.failOn = undefined;
+    paid[1]?.resolve({ receipt: 2 });
+    expect(await charge("c2")).toMatchObject({ ok: true, output: [{ receipt: 2 }] });
+    expect(did).toEqual(["refund a 1"]);
+  });
+
   test("[TX-24] that the tool does not declare, or whose data cannot be kept, is not done", async () => {
     const { did, spec } = bank({ run: async () => new Date(0) as unknown as Json });
     const dated = { at: new Date(0) } as unknown as Json;
@@ -338,6 +357,22 @@ describe("an effect", () => {
     for (const one of joining) await expect(one).rejects.toThrow("no disk");
     expect(did.slice(2).toSorted()).toEqual(["refund a 0", "refund b 0"]);
     expect([...book.owners()]).toEqual([]);
+  });
+
+  test("[TX-49] is refused to all of a call who ask for it at once, when the store refuses one", async () => {
+    const twice = writes(
+      "twice",
+      async (_, call) => {
+        const asked = [1, 2].map((n) => call.effect("payment", { n }, { key: "a" }));
+        return (await Promise.allSettled(asked)).map(({ status }) => status);
+      },
+      { effects: { payment: bank().spec } },
+    );
+    const { transactions, ledger } = rig([twice]);
+    const ran = async (id: string) => (await transactions.run({ id, name: "twice", input: {} })).output;
+    expect(await ran("c1")).toEqual(["fulfilled", "fulfilled"]);
+    ledger.failOn = "effect-joined";
+    expect(await ran("c2")).toEqual(["rejected", "rejected"]);
   });
 
   test("[TX-49] is let go of in the journal, too, by a call whose joining may have been written down", async () => {

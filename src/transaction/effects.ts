@@ -28,6 +28,8 @@ interface Known {
   readonly owners: Map<string, string>;
   /** Its beginning: until that is written down, nothing that relies on it may be. */
   readonly begun: Promise<void>;
+  /** Calls that have joined it, until that is written down. */
+  readonly joining: Map<string, Promise<void>>;
 }
 
 export interface EffectRequest {
@@ -178,11 +180,21 @@ export class EffectBook {
     return this.#owned([callId]).flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
   }
 
-  /** Undoes what earlier attempts of a call did and the last did not ask for again. */
-  async undoUntouched(callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
+  /**
+   * Lets go of what earlier attempts of a call did and the last did not ask for again. The answer undoes it, once the call has
+   * ended: cut off in between, the next process does.
+   */
+  async leaveUntouched(callId: string, specOf: SpecOf): Promise<() => Promise<readonly EffectReport[]>> {
     const touched = this.#touched.get(callId) ?? new Set();
     const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
-    return this.#leave(stale, callId, specOf);
+    this.#drop(stale, [callId]);
+    try {
+      await this.#tellLeft(stale, callId);
+    } catch (error) {
+      this.#letGoFree(stale);
+      throw error;
+    }
+    return () => this.#undoFree(stale, specOf);
   }
 
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
@@ -192,8 +204,12 @@ export class EffectBook {
     const inside = gone.flatMap((callId) => this.#inside.get(callId) ?? []);
     for (const callId of gone) this.#inside.delete(callId);
     const earlier = (await Promise.all(inside)).flat();
+    const refused = inOrder(this.#left).filter(({ entry }) => gone.includes(entry.callId));
     await this.finishUndoing(specOf);
-    return lastOfEach([...earlier, ...(await this.#release(this.#owned(gone), gone, specOf))]);
+    const finished = refused.map(({ entry, standing }) => reportNow(entry, standing));
+    const owned = this.#owned(gone);
+    this.#drop(owned, gone);
+    return lastOfEach([...earlier, ...finished.toReversed(), ...(await this.#undoFree(owned, specOf))]);
   }
 
   /** The same for some of what a call did: a part of it was rolled back. */
@@ -252,13 +268,11 @@ export class EffectBook {
       this.#replace(id, before);
       throw error;
     }
+    let result: Json;
     try {
-      const result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
+      result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
       this.#stand(known, { is: "done", result });
-      // The call ended while it ran, and found it neither done nor undone.
-      if (known.owners.size === 0) await this.#undo(known, () => spec);
-      return result;
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
         await this.#ledger.effectUndone(entry, "undone", "it did not happen");
@@ -266,14 +280,29 @@ export class EffectBook {
       } else this.#stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
+    // The call ended while it ran, and found it neither done nor undone.
+    if (known.owners.size === 0) await this.#undo(known, () => spec);
+    return result;
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
   async #join(known: Known, request: EffectRequest): Promise<void> {
+    const { callId } = request;
+    // Asked for twice at once, it is the same joining: refused, it would be of no use to the second either.
+    if (known.owners.has(callId)) return known.joining.get(callId);
+    this.#reliance.add(known, callId, this.#ids.outermost(callId));
+    const joining = this.#joined(known, request);
+    known.joining.set(callId, joining);
+    try {
+      await joining;
+    } finally {
+      if (known.joining.get(callId) === joining) known.joining.delete(callId);
+    }
+  }
+
+  async #joined(known: Known, request: EffectRequest): Promise<void> {
     const { entry, owners, begun } = known;
     const { callId } = request;
-    if (owners.has(callId)) return;
-    this.#reliance.add(known, callId, this.#ids.outermost(callId));
     try {
       await begun;
       // Let go meanwhile: written down now, behind its call's end, it would be relied on for ever.
@@ -293,38 +322,49 @@ export class EffectBook {
     }
   }
 
-  /** A call that stays lets go of some. Its end tells nobody: the next process would find it relying on what another one undoes. */
+  /** A call that stays lets go of some, and they are undone. */
   async #leave(owned: readonly Known[], callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
-    const undoing = this.#release(owned, [callId], specOf);
-    const stay = owned.filter(({ owners, standing }) => owners.size > 0 || standing.is === "open");
-    // Behind its beginning, like its joinings: who asks for it again joins it again, and that is written down after this.
-    const left = stay.map(({ entry, begun }) =>
-      begun.then(
-        () => this.#ledger.effectLeft(entry, callId),
-        () => {}, // it never began
-      ),
-    );
-    const [reports] = await Promise.all([undoing, ...left]);
+    this.#drop(owned, [callId]);
+    const [reports] = await Promise.all([this.#undoFree(owned, specOf), this.#tellLeft(owned, callId)]);
     return reports;
   }
 
   /**
    * Nobody relies on any of them from here on, though they are undone one after another: asked for again meanwhile, one that
-   * still seemed to be its call's would be undone under it. Joined, it stands.
+   * still seemed to be its call's would be undone under it.
    */
-  async #release(owned: readonly Known[], gone: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
-    const isFree = ({ owners }: Known) => owners.size === 0;
-    for (const known of owned) for (const callId of gone) this.#reliance.drop(known, callId);
+  #drop(owned: readonly Known[], callIds: readonly string[]): void {
+    for (const known of owned) for (const callId of callIds) this.#reliance.drop(known, callId);
+  }
+
+  /** Its end tells nobody: the next process would find the call relying on what another one undoes. */
+  async #tellLeft(owned: readonly Known[], callId: string): Promise<void> {
+    // Behind its beginning, like its joinings: who asks for it again joins it again, and that is written down after this.
+    const left = owned.map(({ entry, begun }) =>
+      begun.then(
+        () => this.#ledger.effectLeft(entry, callId),
+        () => {}, // it never began
+      ),
+    );
+    await Promise.all(left);
+  }
+
+  /** Those of them that nobody relies on, newest first. Joined before its turn, one stands. */
+  async #undoFree(owned: readonly Known[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     const free = owned.filter(isFree);
     const reports: EffectReport[] = [];
     try {
       for (const known of free.toReversed()) if (isFree(known)) reports.push(await this.#undo(known, specOf));
     } catch (error) {
-      // The store refused one: the others are still to be undone, and found again.
-      for (const known of free.filter(isFree)) this.#letGo(known);
+      this.#letGoFree(free);
       throw error;
     }
     return reports;
+  }
+
+  /** The store refused one: the others are still to be undone, and found again. */
+  #letGoFree(effects: readonly Known[]): void {
+    for (const known of effects.filter(isFree)) this.#letGo(known);
   }
 
   /** Once at a time. Whoever asks for it meanwhile waits until it is known how that went. */
@@ -345,11 +385,11 @@ export class EffectBook {
     this.#letGo(known);
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
-    if (standing.is !== "undoing") return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    if (standing.is !== "undoing") return reportNow(entry, standing);
     const { result } = standing;
     const spec = undoingOf(entry.args, result, () => specOf(entry.tool, entry.name));
     // An earlier process may have undone it, and nobody here can: it stays what it is.
-    if (standing.begun && spec?.undo === undefined) return reportOf(entry, standing) ?? { ...about, is: "undone" };
+    if (standing.begun && spec?.undo === undefined) return reportNow(entry, standing);
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
     if (!standing.begun && spec?.undo !== undefined) {
       await this.#ledger.effectUndone(entry, "undoing");
@@ -378,7 +418,7 @@ export class EffectBook {
 
   #newlyKnown(entry: EffectEntry, begun: Promise<void>): Known {
     this.#begun += 1;
-    return { entry, nth: this.#begun, standing: { is: "open" }, owners: new Map(), begun };
+    return { entry, nth: this.#begun, standing: { is: "open" }, owners: new Map(), begun, joining: new Map() };
   }
 
   /** Of one key only the newest is known: what relied on an older one relies on nothing. */
@@ -405,6 +445,10 @@ export class EffectBook {
   }
 }
 
+function isFree({ owners }: Known): boolean {
+  return owners.size === 0;
+}
+
 function inOrder(effects: Iterable<Known>): readonly Known[] {
   return [...effects].toSorted((a, b) => a.nth - b.nth);
 }
@@ -416,6 +460,11 @@ function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectR
   if (standing.is === "undone") return undefined;
   if (standing.is === "undoing") return { ...about, is: "unknown", detail: "undoing it had begun" };
   return { ...about, is: "unknown", detail: "it had not ended when the call did" };
+}
+
+function reportNow(entry: EffectEntry, standing: Standing): EffectReport {
+  const { tool, name, key } = entry;
+  return reportOf(entry, standing) ?? { tool, name, key, is: "undone" };
 }
 
 function ended({ callId, tool }: EffectRequest): HoldfastError {

@@ -434,6 +434,16 @@ describe("a call that does not succeed", () => {
     expect(world.ledger.kinds("c2")).toEqual([]);
   });
 
+  test("[TX-38] that waits for its turn, or to be begun, when the state is given up is closed as failed, too", async () => {
+    const { transactions, state, ledger } = rig([writes("add", () => quiet())], { parallel: 1 });
+    const running = ["c1", "c2", "c3"].map((id) => transactions.run({ id, name: "add", input: {} }));
+    const begun = transactions.begin({ id: "c4", name: "add", input: {} });
+    state.truth.poison(new Error("given up"));
+    await expect(begun).rejects.toMatchObject({ code: "STATE_POISONED" });
+    for (const { ok, reason } of await Promise.all(running)) expect([ok, reason]).toEqual([false, "STATE_POISONED"]);
+    expect([transactions.pending, ledger.closings().length]).toEqual([[], 4]);
+  });
+
   test("[TX-9] whose end cannot be written down leaves the state as it was, poisoned", async () => {
     const world = rig([writes("add", (_, call) => call.dispatch(counter.added(1)))]);
     world.ledger.failOn = "closed";

@@ -210,6 +210,47 @@ describe("inside a call", () => {
     ]);
   });
 
+  const halves = writes("halves", async (_, call) => {
+    call.dispatch(steps.added("half"));
+    await quiet();
+    call.dispatch(steps.added("done"));
+  });
+  const begun: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
+    "transaction-running": (call) =>
+      call.transaction(async () => {
+        call.dispatch(steps.added("half"));
+        await quiet();
+        call.dispatch(steps.added("done"));
+      }),
+    "inner-call-running": (call) => call.run({ name: "halves", input: {} }),
+  };
+  const soon = async () => {
+    for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+  };
+
+  test.each(Object.entries(begun))(
+    "[TX-20] [TX-21] half of what a call has begun is kept by nobody: %s",
+    async (reason, begin) => {
+      const hasty = writes("hasty", async (_, call) => {
+        void begin(call).catch(() => {});
+        await soon();
+      });
+      const around = writes("around", async (_, call) => (await call.run({ name: "hasty", input: {} })).reason);
+      const { state, transactions } = rig([halves, hasty, around]);
+      expect(await transactions.run({ id: "a", name: "hasty", input: {} })).toMatchObject({ ok: false, reason });
+      const hosted = await transactions.begin({ id: "b", name: "hosted", input: {} });
+      void begin(hosted.call).catch(() => {});
+      await soon();
+      expect(state.session.get(steps)).toEqual([]);
+      expect(await hosted.commit("done")).toMatchObject({ ok: false, reason });
+      const { output, reason: why } = await transactions.run({ id: "c", name: "around", input: {} });
+      expect([output, why]).toContain(reason);
+      await quiet();
+      await quiet();
+      expect(state.session.get(steps)).toEqual([]);
+    },
+  );
+
   test("[TX-19] [TX-21] a call inside one that ends while it is about to begin does not begin", async () => {
     const ran: string[] = [];
     const marked = Promise.withResolvers<void>();

@@ -11,11 +11,17 @@ export interface InnerCall {
   isRunning: boolean;
 }
 
+/** How one had ended that went with what is around it, and how that is told. */
+interface Superseded {
+  readonly was: CallOutcome;
+  readonly message: string;
+  readonly reason: string;
+}
+
 /** The calls inside one: how each ended, and what of that is still true. */
 export class InnerCalls {
-  /** Those of an attempt that was given up, or that went with the whole: closed, and undone. */
-  readonly superseded: CallOutcome[] = [];
   readonly #world: CallWorld;
+  readonly #superseded: Superseded[] = [];
   /** Those of the last attempt, in the order they began. */
   #inside: readonly InnerCall[] = [];
   #openings: readonly Promise<void>[] = [];
@@ -28,6 +34,12 @@ export class InnerCalls {
   /** How those of the last attempt ended. */
   get nested(): readonly CallOutcome[] {
     return this.#inside.map(({ outcome }) => outcome);
+  }
+
+  /** Those of an attempt that was given up, or that went with the whole: closed, and undone outside as is known by now. */
+  superseded(known: readonly EffectReport[] = []): readonly CallOutcome[] {
+    const now = byEffect(known);
+    return this.#superseded.map(({ was, message, reason }) => undone(knowing(was, now), message, reason));
   }
 
   get areRunning(): boolean {
@@ -67,7 +79,7 @@ export class InnerCalls {
 
   /** What ran inside goes, as the call around it does. */
   supersede(message: string, reason: string): void {
-    this.superseded.push(...this.nested.map((inner) => undone(inner, message, reason)));
+    this.#superseded.push(...this.nested.map((was) => ({ was, message, reason })));
     this.#inside = [];
   }
 
@@ -80,15 +92,13 @@ export class InnerCalls {
       .filter(({ stretch, outcome }) => outcome.ok && isSince(savepoint, stretch, stretch.opened))
       .map((inner) => ({ inner, was: inner.outcome }));
     const words = failed.length === 0 ? UNDONE_PARTLY : UNDONE_INSIDE;
-    const tell = (known: ReadonlyMap<string, EffectReport>) => {
-      for (const { inner, was } of gone) {
-        const effects = was.effects.map((report) => known.get(effectId(report)) ?? report);
-        inner.outcome = undone({ ...was, effects }, words, "parent-discarded");
-      }
+    const tell = (known: readonly EffectReport[]) => {
+      const now = byEffect(known);
+      for (const { inner, was } of gone) inner.outcome = undone(knowing(was, now), words, "parent-discarded");
     };
-    tell(new Map());
+    tell([]);
     const reports = await this.#undo([...gone.map(({ was }) => was.callId), ...failed], isOver);
-    tell(new Map(reports.map((report) => [effectId(report), report])));
+    tell(reports);
     return reports;
   }
 
@@ -99,6 +109,14 @@ export class InnerCalls {
     if (last === undefined) return [];
     return isOver ? effects.undo(callIds, specOf) : effects.undoInside(last, callIds.slice(0, -1), specOf);
   }
+}
+
+function byEffect(reports: readonly EffectReport[]): ReadonlyMap<string, EffectReport> {
+  return new Map(reports.map((report) => [effectId(report), report]));
+}
+
+function knowing(outcome: CallOutcome, known: ReadonlyMap<string, EffectReport>): CallOutcome {
+  return { ...outcome, effects: outcome.effects.map((report) => known.get(effectId(report)) ?? report) };
 }
 
 function undone(outcome: CallOutcome, message: string, reason: string): CallOutcome {

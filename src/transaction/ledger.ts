@@ -50,7 +50,7 @@ export interface EffectLedger {
   effectDone(effect: EffectEntry, result: Json): Promise<void>;
   /** Called when another call relies on the effect, too. */
   effectJoined(effect: EffectEntry, callId: string): Promise<void>;
-  /** Called when a call that goes on, or has succeeded, does not rely on the effect any more. */
+  /** Called when a call that goes on, or is about to end, does not rely on the effect any more. */
   effectLeft(effect: EffectEntry, callId: string): Promise<void>;
   /** Called before an undo is tried, and again when it is known how it went. */
   effectUndone(effect: EffectEntry, how: UndoStage, detail?: string): Promise<void>;

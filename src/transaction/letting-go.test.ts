@@ -182,6 +182,42 @@ describe("an effect of a part that is rolled back", () => {
   });
 });
 
+describe("what the store refuses to have let go", () => {
+  const wayOut: Readonly<Record<string, (call: Call) => Promise<unknown>>> = {
+    "a transaction": (call) => failing(call, () => send(call, "b")),
+    "a savepoint": async (call) => {
+      const savepoint = call.savepoint();
+      await send(call, "b");
+      savepoint.rollback();
+    },
+    "a call inside": (call) => call.run({ name: "mails", input: {} }).catch(() => {}),
+  };
+
+  test.each([
+    ["a transaction", "effect-undoing"],
+    ["a transaction", "effect-left"],
+    ["a savepoint", "effect-undoing"],
+    ["a savepoint", "effect-left"],
+    ["a call inside", "effect-undoing"],
+  ])("[TX-40] with %s (%s) fails the whole call, and is undone with it", async (way, kind) => {
+    const { did, post } = posting(async (call) => {
+      await send(call, "a");
+      ledger.failOn = kind;
+      await wayOut[way]?.(call);
+      await quiet();
+      ledger.failOn = undefined;
+      call.dispatch(counter.added(1));
+    });
+    const mails = writes("mails", (_, call) => send(call, "b").then(boom), { effects: post.effects });
+    const { transactions, ledger, state } = rig([post, mails]);
+    const { ok, output, effects } = await transactions.run(called);
+    expect([ok, state.session.get(counter), state.poisoned]).toEqual([false, 0, false]);
+    expect(output).toContain(`cannot write ${kind}`);
+    expect(did.toSorted()).toEqual(["recalled a", "recalled b", "sent a", "sent b"]);
+    expect(effects.filter(({ is }) => is !== "undone")).toEqual([]);
+  });
+});
+
 describe("a child of a part that is rolled back", () => {
   const working = async (call: Call, child: ExecutionState, what: string) => {
     await call.child(child);

@@ -16,8 +16,6 @@ interface LettingGoParts {
   readonly world: CallWorld;
   readonly inner: InnerCalls;
   readonly children: CallChildren;
-  /** A part of what it did was to be undone, and cannot be but with all of it. */
-  readonly doom: (error: Error) => unknown;
 }
 
 /** What goes with a part of a call that is rolled back, beside what it changed: calls inside, effects outside, children. */
@@ -27,6 +25,8 @@ export class LettingGo {
   #asked: Asked[] = [];
   #left: readonly EffectReport[] = [];
   #underWay: readonly Promise<unknown>[] = [];
+  #refused: Error | undefined;
+  #undoGivenUp: (() => Promise<readonly EffectReport[]>) | undefined;
 
   constructor(parts: LettingGoParts) {
     this.#parts = parts;
@@ -57,8 +57,35 @@ export class LettingGo {
     const inner = this.#parts.inner.letGo(savepoint, isOver, failed ? [callId] : []);
     const own = failed ? NOTHING_LEFT : this.#undo(callId, savepoint);
     const work = allOver(inner, own, this.#takeBackChildren(callId, savepoint)).then(() => inner);
-    this.#underWay = [...this.#underWay, work.catch(() => {})]; // told to whoever waits, and found again
+    const refused = (error: Error) => {
+      this.#refused ??= error;
+    };
+    this.#underWay = [...this.#underWay, work.catch(refused)];
     return work;
+  }
+
+  /**
+   * What attempts that were given up did, and the last did not ask for again, goes however the call ends. Written down before
+   * that end: a process that died behind it would leave it standing as the call's own.
+   */
+  async leaveGivenUp(callId: string): Promise<void> {
+    const { world } = this.#parts;
+    this.#undoGivenUp = await world.effects.leaveUntouched(callId, specsOf(world));
+  }
+
+  /** When it has been left, and the call has ended or is about to be discarded. */
+  async undoGivenUp(): Promise<readonly EffectReport[]> {
+    const undo = this.#undoGivenUp;
+    this.#undoGivenUp = undefined;
+    return undo === undefined ? [] : undo();
+  }
+
+  /**
+   * Why something could not be let go, in whichever attempt. The call cannot be kept: a child would have worked for it that it
+   * took back, or the next process find it relying on what it let go of.
+   */
+  get refused(): Error | undefined {
+    return this.#refused;
   }
 
   /** Until then it is not known what is left outside of what was let go. */
@@ -82,9 +109,7 @@ export class LettingGo {
   async #takeBackChildren(call: string, savepoint: Savepoint): Promise<void> {
     const stuck = await this.#parts.children.letGo(savepoint);
     if (stuck.length === 0) return;
-    const error = new HoldfastError("CHILD_SAVEPOINT", { call, stuck });
-    this.#parts.doom(error);
-    throw error;
+    throw new HoldfastError("CHILD_SAVEPOINT", { call, stuck });
   }
 }
 

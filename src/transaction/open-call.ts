@@ -20,7 +20,7 @@ import {
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import { effectId, type EffectReport } from "./effect.ts";
-import { type Ending, reasonOf } from "./ending.ts";
+import { type Ending, endingOfThrown, reasonOf } from "./ending.ts";
 import { type InnerCall, InnerCalls, UNDONE_PARTLY } from "./inner-calls.ts";
 import { LazySignal } from "./lazy-signal.ts";
 import { LettingGo } from "./letting-go.ts";
@@ -82,7 +82,7 @@ export class OpenCall {
     this.turn = turn;
     this.inner = new InnerCalls(world);
     const { inner, children } = this;
-    this.lettingGo = new LettingGo({ world, inner, children, doom: (error) => this.#doom(error) });
+    this.lettingGo = new LettingGo({ world, inner, children });
     this.#onProgress = limits.onProgress;
     this.#deadline = limits.deadline ?? world.state.resources.get(DEADLINE, undefined);
     this.branch = world.state.branch();
@@ -108,9 +108,14 @@ export class OpenCall {
 
   /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
   async attempt(): Promise<Ending> {
-    const before = this.endCommands(false);
-    if (before !== undefined) await before;
-    const call = this.begin();
+    let call: Call;
+    try {
+      const before = this.endCommands(false);
+      if (before !== undefined) await before;
+      call = this.begin();
+    } catch (error) {
+      return endingOfThrown(error); // what cannot begin, because the state was given up meanwhile, ends all the same
+    }
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
       const admitted = await this.admit(this.tool, this.call.input, this.call.id);
@@ -121,8 +126,16 @@ export class OpenCall {
       this.limits(),
       (late) => this.tellLate(late.kind === "succeeded" ? late.value : reasonOf(late)),
     );
+    const whole = this.wholly(ending);
     this.end();
-    return ending.kind === "succeeded" && this.inner.areRunning ? STILL_RUNNING : ending;
+    return whole;
+  }
+
+  /** How it ends: what it has begun inside and not waited for is done by half, and half of it would be kept. */
+  wholly(ending: Ending): Ending {
+    if (ending.kind !== "succeeded") return ending;
+    if (this.inner.areRunning) return CALL_RUNNING;
+    return this.#handle?.hasHalves === true ? TRANSACTION_RUNNING : ending;
   }
 
   /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
@@ -173,9 +186,9 @@ export class OpenCall {
     };
   }
 
-  /** Why what its commands did cannot be kept. */
+  /** Why what it did cannot be kept. */
   get doomed(): Error | undefined {
-    return this.#doomed ?? this.#commands?.doomed;
+    return this.#doomed ?? this.lettingGo.refused ?? this.#commands?.doomed;
   }
 
   /**
@@ -352,14 +365,17 @@ export class OpenCall {
     const inner: InnerCall = { stretch, outcome: outcomeOf(UNFINISHED, about([])), isRunning: true };
     this.inner.add(inner);
     const written = asWritten(given);
-    await this.inner.announce(inner, { callId: id, tool: name, ...openedArgs(written), parent });
-    const mark = await resources.mark(stretch);
-    refuseLate(id);
-    const savepoint = branch.savepoint(stretch);
-    const tried = branch.isVoid(savepoint) ? ROLLED_BACK : await this.#attemptNested(id, name, written.input, stretch);
-    const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
-    let reports = effects.of(id);
-    if (ending.kind !== "succeeded") {
+    try {
+      await this.inner.announce(inner, { callId: id, tool: name, ...openedArgs(written), parent });
+      const mark = await resources.mark(stretch);
+      refuseLate(id);
+      const savepoint = branch.savepoint(stretch);
+      const tried = branch.isVoid(savepoint)
+        ? ROLLED_BACK
+        : await this.#attemptNested(id, name, written.input, stretch);
+      const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
+      inner.outcome = outcomeOf(ending, about(effects.of(id)));
+      if (ending.kind === "succeeded") return inner.outcome;
       const doom = (error: Error) => {
         if (branch === this.branch) this.#doomed ??= error; // what is around it is neither before nor after
       };
@@ -369,12 +385,13 @@ export class OpenCall {
         doom(error as Error);
       }
       await resources.backTo(mark, stretch).catch(doom);
-      reports = await this.lettingGo.letGo(id, savepoint, this.isOver, true);
+      const reports = await this.lettingGo.letGo(id, savepoint, this.isOver, true);
+      inner.outcome = outcomeOf(ending, about(reports));
+      return inner.outcome;
+    } finally {
+      inner.isRunning = false; // also where it could not begin, or what it did could not be undone
+      resources.leave(stretch);
     }
-    inner.outcome = outcomeOf(ending, about(reports));
-    inner.isRunning = false;
-    resources.leave(stretch);
-    return inner.outcome;
   }
 
   #named(name: string): Tool {
@@ -403,7 +420,7 @@ export class OpenCall {
     const ending = await attempt(run, this.limits(), () => {});
     inner.close();
     this.#inner = this.#inner.filter((other) => other !== inner);
-    return ending;
+    return ending.kind === "succeeded" && inner.hasHalves ? TRANSACTION_RUNNING : ending;
   }
 }
 
@@ -412,10 +429,15 @@ const WANTED: Readonly<Record<WaitsFor, string>> = { approval: "consent", answer
 /** Characters: enough to see where a command stood when it was stopped. */
 const KEPT_PROGRESS = 16 * 1024;
 const HAS_ENDED = new DOMException("The call has ended.", "AbortError");
-const STILL_RUNNING: Ending = {
+const CALL_RUNNING: Ending = {
   kind: "failed",
   reason: "inner-call-running",
   message: "It ended while a call inside it was still running.",
+};
+const TRANSACTION_RUNNING: Ending = {
+  kind: "failed",
+  reason: "transaction-running",
+  message: "It ended while a transaction inside it was still running.",
 };
 const ROLLED_BACK: Ending = { kind: "canceled", message: UNDONE_PARTLY };
 const UNFINISHED: Ending = { kind: "canceled", message: "It had not ended when the call around it did." };

@@ -80,6 +80,7 @@ export class PendingCall implements AsyncDisposable {
       ending = endedAlready(this.#open.limits()) ?? endingOf(result);
       if (ending.kind === "succeeded") ending = await this.#accepted(ending, view);
       if (this.#ended) return "not pending";
+      ending = this.#open.wholly(ending);
       if (ending.kind === "succeeded") remember(view, ending.value, this.#open.branch, this.#world.policies);
     } catch (error) {
       ending = endingOfThrown(error);

@@ -49,6 +49,30 @@ describe("a call that has to run again", () => {
     expect(input.words).toEqual(["a", "b", "never asked for"]);
   });
 
+  test("[TX-40] ends when what it rolled back is undone, and tells what could not be", async () => {
+    const effects = { mail: { run: () => "sent", undo: () => quiet().then(() => Promise.reject(new Error("gone"))) } };
+    const late = writes(
+      "late",
+      async (_, call) => {
+        const now = call.get(counter);
+        await quiet();
+        call.dispatch(counter.set(now + 1));
+        if (now === 0) return;
+        const savepoint = call.savepoint();
+        await call.effect("mail", {}, { key: "m" });
+        savepoint.rollback();
+      },
+      { effects },
+    );
+    const { transactions, ledger } = rig([late, increment]);
+    const [outcome] = await transactions.runAll([
+      { id: "late", name: "late", input: {} },
+      { id: "quick", name: "increment", input: { turns: 0 } },
+    ]);
+    expect(outcome).toMatchObject({ ok: true, attempts: 2, effects: [{ key: "m", is: "not-undone" }] });
+    expect(ledger.kinds("late").slice(-2)).toEqual(["effect-not-undone", "closed"]);
+  });
+
   test("[TX-35] is asked about again when it is about to commit then: a policy may deny what only the second attempt did", async () => {
     const frozen: ToolPolicy = {
       name: "frozen",

@@ -66,8 +66,8 @@ async function commitOrDiscard(
   if ("instead" in tried) return discard(world, open, tried.instead);
   if (world.effects.isEmpty) return tried.committed;
   const stale = [
-    ...(await world.effects.undo(idsOf(open.inner.superseded), specsOf(world))),
-    ...(await world.effects.undoUntouched(open.call.id, specsOf(world))),
+    ...(await world.effects.undo(idsOf(open.inner.superseded()), specsOf(world))),
+    ...(await open.lettingGo.undoGivenUp()),
   ];
   if (stale.length === 0) return tried.committed;
   return { ...tried.committed, effects: lastOfEach([...tried.committed.effects, ...stale]) };
@@ -88,7 +88,9 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   }
   const stuck = await open.children.rewind();
   if (stuck.length > 0) return { instead: notOver(stuck, tried.instead) };
-  return admitAgain(world, open, await attemptUntilAccepted(world, open));
+  const again = await attemptUntilAccepted(world, open);
+  await open.lettingGo.settled();
+  return admitAgain(world, open, again);
 }
 
 /** What the policies say of a success now: they may have changed their mind while it ran. */
@@ -108,7 +110,7 @@ function isConflict(tried: Tried): tried is { readonly instead: Discarded } {
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   const { state } = world;
   if (open.doomed !== undefined) return { instead: endingOfThrown(open.doomed) };
-  const inside = [...open.inner.superseded, ...open.inner.nested];
+  const inside = [...open.inner.superseded(), ...open.inner.nested];
   const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(open, world.effects.of(open.call.id), inside) });
   const outcomes = [...inside, outcome];
   const pre = boundary(world, outcome, "pre_tool");
@@ -125,6 +127,7 @@ async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise
     noteResources(world, open, captured);
     logOutcomes(world, open, outcomes);
     change = open.branch.onto(state.root);
+    if (!world.effects.isEmpty) await open.lettingGo.leaveGivenUp(open.call.id);
   } catch (error) {
     return instead(endingOfThrown(error));
   }
@@ -165,13 +168,11 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
   }
   const stuckChildren = await open.children.rewind();
   open.inner.supersede(UNDONE_INSIDE, "parent-discarded");
-  const reports = await effects.undo([...idsOf(open.inner.superseded), open.call.id], specsOf(world));
-  let outcome = outcomeOf(last, {
-    ...factsOf(open),
-    effects: told(open, reports, open.inner.superseded),
-    stuckChildren,
-  });
-  const outcomes = [...open.inner.superseded, outcome];
+  const undone = await effects.undo([...idsOf(open.inner.superseded()), open.call.id], specsOf(world));
+  const reports = lastOfEach([...undone, ...(await open.lettingGo.undoGivenUp())]);
+  const inside = open.inner.superseded(reports);
+  let outcome = outcomeOf(last, { ...factsOf(open), effects: told(open, reports, inside), stuckChildren });
+  const outcomes = [...inside, outcome];
   await state.truth.gate.run(async () => {
     const pre = boundary(world, outcome, "pre_tool");
     const written = await writeEnds(world, open, outcomes);

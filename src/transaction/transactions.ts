@@ -11,6 +11,7 @@ import { PromptEvaluationError } from "./deadline.ts";
 import type { Rewindable, TakeBack } from "./call.ts";
 import type { EffectReport } from "./effect.ts";
 import { EffectBook } from "./effects.ts";
+import { endingOfThrown } from "./ending.ts";
 import { attemptUntilAccepted } from "./guardrails.ts";
 import { type Ledger, NO_LEDGER } from "./ledger.ts";
 import { CALL_LIMITS, type CallLimits, type CallWorld, specsOf, type ToolCall } from "./call-world.ts";
@@ -209,21 +210,27 @@ export class Transactions {
     const begun = Promise.withResolvers<PendingCall | undefined>();
     try {
       const { open, done } = await this.#opening(call, limits, false, begun.promise);
-      const pending = new PendingCall(
-        this.#world,
-        open,
-        (outcome) => {
-          done();
-          return this.#told(outcome);
-        },
-        done,
-      );
+      const pending = await this.#pendingOf(open, done);
       begun.resolve(pending);
       const { known } = call;
       await pending.admit(known === undefined || known.kind === "succeeded" ? this.#overBudget() : known);
       return pending;
     } finally {
       begun.resolve(undefined); // it could not be opened: whoever waits to end it has nothing to end
+    }
+  }
+
+  async #pendingOf(open: OpenCall, done: () => void): Promise<PendingCall> {
+    const told = (outcome: CallOutcome) => {
+      done();
+      return this.#told(outcome);
+    };
+    try {
+      return new PendingCall(this.#world, open, told, done);
+    } catch (error) {
+      // The state was given up while its opening was written down: left open, it would be waited for by whoever closes it.
+      await settle(this.#world, open, endingOfThrown(error), false).then(told).finally(done);
+      throw error;
     }
   }
 

@@ -2,7 +2,7 @@ import type { BodyOf } from "../records/kinds.ts";
 import { type EffectEntry, effectId, SOMEBODY_ELSE, type Standing } from "../transaction/effect.ts";
 import { FoldedEffects } from "./folded-effects.ts";
 import { type FoldedEffect, withoutArguments } from "./kept-effects.ts";
-import type { Inside } from "./tool-boundaries.ts";
+import { innerOf, type Inside } from "./tool-boundaries.ts";
 
 export function effectOpened(effects: FoldedEffects, record: BodyOf<"effect-opened">): FoldedEffects {
   const { tool, name, key, callId, args, generation } = record;
@@ -86,8 +86,7 @@ function released(
   inside: Inside,
   which: (standing: Standing) => boolean,
 ): FoldedEffects {
-  const inner = [...inside].flatMap(([callId, outermost]) => (calls.has(outermost) ? [callId] : []));
-  const gone = calls.union(new Set(inner));
+  const gone = calls.union(new Set(innerOf(calls, inside)));
   return effects.with(
     effects
       .ownedBy(gone)

@@ -1,5 +1,6 @@
 import type { Json } from "../base/json.ts";
 import { onceEach } from "../base/once-each.ts";
+import { SharedMap } from "../base/shared-map.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { Fold } from "../journal/seal-batch.ts";
 import type { CallId } from "../records/ids.ts";
@@ -19,7 +20,7 @@ import { isAtRest, type SortedEpochs, sortedByNeed, withChange } from "./epochs.
 import { FoldedEffects } from "./folded-effects.ts";
 import { effectsIn, type FoldedEffect, isToPlace, keptEffectsOf, placed, type PlacedEffect } from "./kept-effects.ts";
 import { type KeptState, keptState, type StateNote } from "./kept-state.ts";
-import { type Inside, reachingTo, rewoundTo, type ToolBoundary, withClosed } from "./tool-boundaries.ts";
+import { innerOf, type Inside, reachingTo, rewoundTo, type ToolBoundary, withClosed } from "./tool-boundaries.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
 /** What travels with the chain, so that opening a session need not read further back than its newest checkpoint. */
@@ -172,8 +173,10 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   }),
   "call-opened": (now, { callId, tool, parent }) => ({
     ...now,
-    openCalls: new Map([...now.openCalls, [callId, tool]]),
-    ...(parent === undefined ? {} : { inside: new Map([...now.inside, [callId, now.inside.get(parent) ?? parent]]) }),
+    openCalls: SharedMap.of(now.openCalls).with([[callId, tool]]),
+    ...(parent === undefined
+      ? {}
+      : { inside: SharedMap.of(now.inside).with([[callId, now.inside.get(parent) ?? parent]]) }),
   }),
   "call-waiting": (now, record) => ({
     ...now,
@@ -188,7 +191,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
       status === "success" || (status === "canceled" && reason === INTERRUPTION)
         ? now.effects
         : withoutDiscarded(now.effects, callId, now.inside),
-    openCalls: without(now.openCalls, callId),
+    openCalls: SharedMap.of(now.openCalls).without(callId),
     waiting: without(now.waiting, callId),
     inside: stillInside(now, callId),
     boundaries: withClosed(now.boundaries, now.inside, { callId, tool, status }, seq),
@@ -237,7 +240,7 @@ function withReturning(now: SessionFold, agents: readonly CallId[] = []): Sessio
 }
 
 function stillInside({ inside, effects }: SessionFold, callId: CallId): SessionFold["inside"] {
-  const within = new Set([...inside].flatMap(([inner, outermost]) => (outermost === callId ? [inner] : [])));
+  const within = new Set(innerOf(new Set([callId]), inside));
   if (within.size === 0) return inside;
   const relying = new Set<string>(effects.ownedBy(within).flatMap(({ owners }) => owners));
   return new Map([...inside].filter(([inner]) => !within.has(inner) || relying.has(inner)));

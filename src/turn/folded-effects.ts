@@ -1,3 +1,4 @@
+import { SharedMap } from "../base/shared-map.ts";
 import { effectId } from "../transaction/effect.ts";
 import type { FoldedEffect } from "./kept-effects.ts";
 
@@ -12,9 +13,9 @@ type IdsByOwner = ReadonlyMap<string, readonly string[]>;
 export class FoldedEffects {
   readonly #kept: ById;
   readonly #keptIds: IdsByOwner;
-  readonly #since: ById;
+  readonly #since: SharedMap<string, FoldedEffect>;
 
-  private constructor(kept: ById, keptIds: IdsByOwner, since: ById) {
+  private constructor(kept: ById, keptIds: IdsByOwner, since: SharedMap<string, FoldedEffect>) {
     this.#kept = kept;
     this.#keptIds = keptIds;
     this.#since = since;
@@ -29,7 +30,7 @@ export class FoldedEffects {
         if (owned === undefined) ids.set(owner, [id]);
         else owned.push(id);
       }
-    return new FoldedEffects(kept, ids, new Map());
+    return new FoldedEffects(kept, ids, SharedMap.of(new Map()));
   }
 
   get(id: string): FoldedEffect | undefined {
@@ -45,7 +46,7 @@ export class FoldedEffects {
   with(changes: readonly FoldedEffect[]): FoldedEffects {
     if (changes.length === 0) return this;
     const changed = changes.map((effect) => [effectId(effect.entry), effect] as const);
-    return new FoldedEffects(this.#kept, this.#keptIds, new Map([...this.#since, ...changed]));
+    return new FoldedEffects(this.#kept, this.#keptIds, this.#since.with(changed));
   }
 
   /** What any of these calls relies on. */

@@ -19,6 +19,12 @@ type Boundaries = readonly ToolBoundary[];
 /** Of calls that ran inside others, the outermost. */
 export type Inside = ReadonlyMap<string, CallId>;
 
+/** Those that ran inside these. Nothing has one that ran inside another for its outermost, so most need not be looked for. */
+export function innerOf(calls: ReadonlySet<string>, inside: Inside): readonly string[] {
+  if ([...calls].every((callId) => inside.has(callId))) return [];
+  return [...inside].flatMap(([callId, outermost]) => (calls.has(outermost) ? [callId] : []));
+}
+
 /**
  * The boundaries with that of a call that has just been closed. Calls inside a call happened with it, or did not: whoever
  * returned to between their ends would find calls that succeeded, and nothing of what they changed.
@@ -31,14 +37,16 @@ export function withClosed(
 ): Boundaries {
   const { callId, tool, status } = call;
   const before = beforeClosing(boundaries, inside, callId, seq);
-  const together = boundaries.map((one) => (one.before >= before ? { ...one, before, after: seq } : one));
-  return [...together, { callId, tool, status, before, after: seq, rewound: false }];
+  const from = boundaries.findLastIndex((one) => one.before < before) + 1;
+  const together = boundaries.slice(from).map((one) => ({ ...one, before, after: seq }));
+  return [...boundaries.slice(0, from), ...together, { callId, tool, status, before, after: seq, rewound: false }];
 }
 
 /** Calls inside it are closed right before it: who returns to before it returns to before them. */
 function beforeClosing(boundaries: Boundaries, inside: Inside, callId: CallId, seq: number): number {
   let before = seq - 1;
-  for (const inner of boundaries.toReversed()) {
+  for (let at = boundaries.length - 1; at >= 0; at -= 1) {
+    const inner = boundaries[at] as ToolBoundary;
     if (inner.after !== before || inside.get(inner.callId) !== callId) break;
     before = inner.before;
   }

@@ -59,8 +59,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "call-inside-a-rolled-back-part-stands",
     "src/transaction/inner-calls.ts",
-    'inner.outcome = undone({ ...was, effects }, words, "parent-discarded");',
-    "inner.outcome = { ...was, effects };",
+    'inner.outcome = undone(knowing(was, now), words, "parent-discarded");',
+    "inner.outcome = knowing(was, now);",
   ),
   kernelBug(
     "abort-unheard",
@@ -108,13 +108,13 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "removed-field-not-told",
     "src/state/delta.ts",
-    "changes.push({ unset: [...path, key] });",
-    "void changes;",
+    "for (const key of [...goneFields(before, after, changed), ...moved]) changes.push({ unset: [...path, key] });",
+    "",
   ),
   kernelBug(
     "effect-of-a-discarded-call-forgotten",
     SETTLE,
-    "await effects.undo([...idsOf(open.inner.superseded), open.call.id], specsOf(world));",
+    "await effects.undo([...idsOf(open.inner.superseded()), open.call.id], specsOf(world));",
     "effects.of(open.call.id);",
   ),
   kernelBug(
@@ -138,8 +138,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "joining-not-remembered",
     EFFECTS,
-    "if (owners.has(callId)) return;\n    this.#reliance.add(known, callId, this.#ids.outermost(callId));\n",
-    "if (owners.has(callId)) return;\n",
+    "this.#reliance.add(known, callId, this.#ids.outermost(callId));\n    const joining",
+    "const joining",
   ),
   kernelBug(
     "undo-not-written-before",

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type BackgroundCommand,
   type Call,
@@ -12,6 +12,7 @@ import {
   HoldfastError,
   realHost,
 } from "../../src/index.ts";
+import { CallCommands } from "../../src/exec/commands.ts";
 import { execPart } from "../../src/exec/evidence.ts";
 import { eachDriver, runningLike, missing, portrait, withCommands } from "../support/commands.ts";
 import { freshRoot, work } from "../support/workspaces.ts";
@@ -91,6 +92,20 @@ eachDriver((driver) => {
       for await (const piece of session.journal.readBlob(stdout!)) pieces.push(piece);
       expect(Buffer.concat(pieces).length).toBe(108_894);
     }
+  });
+
+  test("[TX-38] a call whose commands cannot be taken back before it tries again ends with that, and everything is undone", async () => {
+    const tool = defineTool({
+      name: "tries",
+      access: "execute",
+      validators: [() => "once more"],
+      run: async (_, call) => (await call.exec("echo work > made")).exitCode,
+    });
+    const { session, root } = await withCommands(driver, { tools: [tool] });
+    vi.spyOn(CallCommands.prototype, "end").mockRejectedValueOnce(new Error("not now"));
+    const { ok, output } = await session.runTool({ name: "tries", input: {} });
+    expect([ok, output, session.openCalls]).toEqual([false, expect.stringContaining("not now"), []]);
+    expect([existsSync(join(root, "made")), session.state.poisoned]).toEqual([false, false]);
   });
 
   test("[EXEC-3] a command that never stops talking is ended at the bound", async () => {

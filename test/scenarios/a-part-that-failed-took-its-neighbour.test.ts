@@ -220,6 +220,22 @@ describe("a call inside a part that is rolled back", () => {
     expect([after.steps, after.did]).toEqual([["after"], []]);
   });
 
+  test("[TX-21] by a call that fails, is closed with what became of what it did outside", async () => {
+    const mail = { run: () => null, undo: () => {} };
+    const mails = writes("mails", (_, call) => call.effect("mail", {}, { key: "k" }), { effects: { mail } });
+    const outer = writes("outer", async (_, call) => {
+      await call.run({ name: "mails", input: {} });
+      throw new Error("failed after it");
+    });
+    const { transactions, ledger } = rig([mails, outer]);
+    await transactions.run({ id: "x", name: "outer", input: {} });
+    expect(ledger.closings().map(({ callId, effects }) => [callId, effects])).toEqual([
+      ["x.1", "none"],
+      ["x", "none"],
+    ]);
+    expect(JSON.stringify(ledger.closings())).not.toContain("happened");
+  });
+
   test("[TX-21] is undone outside before the call around it has ended, however long that takes", async () => {
     const told: string[] = [];
     const mail = {

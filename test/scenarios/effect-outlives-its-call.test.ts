@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/base/json.ts";
+import type { Call } from "../../src/transaction/call.ts";
 import { defineTool, type Tool } from "../../src/transaction/tool.ts";
 import { counter, type ListLedger, quiet, rig, writes } from "../support/calls.ts";
 import { opened } from "../support/durable.ts";
@@ -271,6 +272,70 @@ describe("an effect outlives its call", () => {
       expect([refunded, effects.map(({ is }) => is)]).toEqual([["k"], ["undone"]]);
     },
   );
+
+  test("[TX-47] so is one that another call asks for again while the part's others are being undone", async () => {
+    const refunded: string[] = [];
+    const held = Promise.withResolvers<void>();
+    const payment = {
+      run: () => "receipt",
+      undo: async (_: Json, __: Json, { key }: { readonly key: string }) => {
+        if (key === "second") await held.promise;
+        refunded.push(key);
+      },
+    };
+    const buy = defineTool({ name: "buy", access: "write", effects: { payment }, run: () => null });
+    const called = { name: "buy", input: {} };
+    const { session, deps, disk } = await opened(new MemoryDisk(), { tools: [buy] });
+    const [one, other] = [await session.begin(called), await session.begin(called)];
+    const pay = (call: Call, key: string) => call.effect("payment", {}, { key });
+    const part = one.call.transaction(async () => {
+      await pay(one.call, "first");
+      await pay(one.call, "second");
+      throw new Error("back");
+    });
+    const rolledBack = part.catch(() => {});
+    await quiet();
+    await quiet();
+    await pay(other.call, "first");
+    held.resolve();
+    await rolledBack;
+    for (const call of [one, other]) expect(await call.commit("bought")).toMatchObject({ ok: true });
+    await deps.store.close();
+    const again = await opened(disk, { tools: [buy] });
+    expect(refunded).toEqual(["second"]);
+    await again.session.rewind({ before: other.id });
+    expect(refunded).toEqual(["second", "first"]);
+  });
+
+  test("[TX-28] one of an attempt that was given up is undone by the next process, when this one dies as the call has ended", async () => {
+    const refunded: string[] = [];
+    const payment = { run: () => "receipt", undo: () => void refunded.push("k") };
+    const buy = defineTool({
+      name: "buy",
+      access: "external",
+      effects: { payment },
+      validators: [(_, { attempt }) => (attempt === 1 ? "try without paying" : undefined)],
+      run: (_, call) => (call.attempt === 1 ? call.effect("payment", {}, { key: "k" }) : "done without"),
+    });
+    const disk = new MemoryDisk();
+    const deps = memoryDeps(disk);
+    let dead = false;
+    const store = between(deps.store, {
+      before: () => {
+        if (dead) throw new Error("gone");
+        return undefined;
+      },
+      after: (batch) => {
+        dead ||= JSON.stringify(batch).includes("call-closed");
+      },
+    });
+    const session = await new Holdfast({ ...deps, store }, { tools: [buy] }).open("s");
+    await session.runTool({ name: "buy", input: {} }).catch(() => {});
+    await deps.store.close();
+    expect([refunded, dead]).toEqual([[], true]);
+    const again = await opened(disk, { tools: [buy] });
+    expect([refunded, again.session.recovered.closedCalls]).toEqual([["k"], []]);
+  });
 
   test("[TURN-13] a process that dies while it undoes leaves the rest to the next, and never takes it for standing", async () => {
     const { pay, log, tool } = till();

@@ -116,6 +116,28 @@ test("[LOOP-30] [N18] a server that counts its calls from zero in each turn make
   expect(Math.max(...costs.slice(60))).toBeLessThanOrEqual(Math.max(...costs.slice(20, 40)) * 1.5);
 });
 
+test("[TX-50] a call that runs many others, and does many things outside, costs as much for the last of them as for the first", async () => {
+  const effects = { mail: { run: () => "sent", undo: () => {} } };
+  const small = defineTool<{ readonly nth: number }>({
+    name: "small",
+    access: "write",
+    effects,
+    run: ({ nth }, call) => call.effect("mail", {}, { key: `${nth}` }),
+  });
+  const large = defineTool({
+    name: "large",
+    access: "write",
+    async run(_, call) {
+      for (let nth = 0; nth < MANY; nth += 1) await call.run({ name: "small", input: { nth } });
+    },
+  });
+  const { session } = await opened(undefined, { tools: [small, large] });
+  const copied = workOf(Map.prototype, "set", () => 1);
+  const { ok, effects: done } = await session.runTool({ name: "large", input: {} });
+  expect([ok, done.length]).toEqual([true, MANY]);
+  expect(copied()).toBeLessThan(6 * FEW_PASSES);
+});
+
 const pay = defineTool<{ readonly order: number }>({
   name: "pay",
   access: "external",
