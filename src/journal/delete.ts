@@ -3,8 +3,8 @@ import type { SessionRow, Store } from "../contracts/store.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { busyError, conflictError } from "./conflicts.ts";
 import type { JournalDeps } from "./journal.ts";
-import { failedUnder, takeLease } from "./open.ts";
 import { rowOf } from "./read.ts";
+import { failedUnder, isLetGo, takeLease } from "./take-lease.ts";
 import { sessionRows } from "./verify.ts";
 
 /** What a deletion removed, or would remove. */
@@ -26,7 +26,7 @@ export async function planDeletion(
 ): Promise<Deleted> {
   const row = await rowOf(store, toSessionId(id));
   const { owner, leaseUntil } = row;
-  if (owner !== null && leaseUntil > clock.now() && !store.isDead(owner)) throw busyError(row.id, owner, leaseUntil);
+  if (owner !== null && leaseUntil > clock.now() && !isLetGo(store, row)) throw busyError(row.id, owner, leaseUntil);
   const kept = row.head.seq - row.anchor.seq;
   const shared = await sharedOf(store, row);
   return { session: row.id, records: kept - shared, shared };
@@ -43,7 +43,7 @@ export async function deleteSession(deps: JournalDeps, id: string): Promise<void
  */
 export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Promise<boolean>): Promise<boolean> {
   const session = toSessionId(id);
-  const { row } = await takeLease(deps, session, LEASE_MS);
+  const { row, letGo } = await takeLease(deps.store, session, LEASE_MS);
   const { epoch } = row;
   try {
     if (!(await isMeant())) {
@@ -55,6 +55,8 @@ export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Pro
     return true;
   } catch (error) {
     throw await failedUnder(deps.store, row, error);
+  } finally {
+    letGo();
   }
 }
 

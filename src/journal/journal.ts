@@ -41,6 +41,8 @@ export interface JournalOptions<T> {
   readonly leaseMs: number;
   readonly limits?: JsonLimits;
   readonly fold?: Fold<T>;
+  /** Called when it has been closed, and nobody writes under its lease any more. */
+  readonly letGo?: () => void;
 }
 
 /** What opening found. `tail`: the newest checkpoint and what follows it, which is all that recovery needs. */
@@ -84,6 +86,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
   readonly #fold: Fold<T>;
   readonly #sealing: Sealing<T>;
   readonly #written: (records: readonly Sealed[]) => void;
+  readonly #letGo: () => void;
   /** Ahead of what is durable while appends are under way. */
   #tip: Tip<T>;
   #durable: Tip<T>;
@@ -109,6 +112,7 @@ export class Journal<T = unknown> implements AsyncDisposable {
     const encode = (draft: RecordDraft) => this.#encode(draft);
     this.#sealing = { session: row.id, clock, random, fold: this.#fold, encode };
     this.#written = options.written ?? (() => {});
+    this.#letGo = options.letGo ?? (() => {});
     this.#durable = { link: row.head, folded: this.#fold.start(opened.tail), sinceCheckpoint: opened.tail.length };
     this.#tip = this.#durable;
     const stop = AbortSignal.any([this.#closing.signal, this.#ended.signal]);
@@ -201,13 +205,15 @@ export class Journal<T = unknown> implements AsyncDisposable {
     const closed = new HoldfastError("JOURNAL_CLOSED", { session: this.session });
     this.#closing.abort(closed);
     await this.#called;
-    if (this.#ended.signal.aborted) return; // the lease is somebody else's
-    this.#ended.abort(closed);
     try {
+      if (this.#ended.signal.aborted) return; // the lease is somebody else's
+      this.#ended.abort(closed);
       await this.#deps.store.commit({ kind: "release", session: this.session, epoch: this.epoch });
     } catch (error) {
       // A store that was closed first has taken its owner with it: the next writer need not wait.
       if (!HoldfastError.is(error, "STORE_CLOSED")) throw error;
+    } finally {
+      this.#letGo();
     }
   }
 

@@ -1,14 +1,15 @@
 import { instantOf } from "../base/clock.ts";
-import { bothErrors, HoldfastError } from "../base/errors.ts";
+import { HoldfastError } from "../base/errors.ts";
 import type { JsonLimits } from "../base/json.ts";
 import { BOOLEAN, checkOptions, FUNCTION, OBJECT, type OptionRules, whole } from "../base/options.ts";
-import type { LeaseBatch, Receipt, SessionRow, Store } from "../contracts/store.ts";
+import type { SessionRow, Store } from "../contracts/store.ts";
 import { genesisOf } from "../records/chain.ts";
 import { DEEPEST } from "../records/codec.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
 import { conflictError } from "./conflicts.ts";
 import { refuseImportingId } from "./importing.ts";
 import { Journal, type JournalDeps } from "./journal.ts";
+import { failedUnder, takeLease } from "./take-lease.ts";
 import type { Fold, Sealed } from "./seal-batch.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
 import { PAGE, rowOf } from "./read.ts";
@@ -57,13 +58,15 @@ export async function openJournal<T = unknown>(
   await ensureSession(deps, session, options.create ?? true);
   const before = await rowOf(deps.store, session);
   const verified = await verifyTail(deps.store, before);
-  const { row, previousWriter, mended } = await takeLease(deps, session, leaseMs);
+  const { row, previousWriter, mended, letGo } = await takeLease(deps.store, session, leaseMs);
   try {
     const tail = row.head.hash === before.head.hash ? verified : await verifyTail(deps.store, row);
     const opened = { previousWriter, tail, ...(mended === undefined ? {} : { mended }) };
-    return new Journal(deps, row, opened, { ...options, leaseMs });
+    return new Journal(deps, row, opened, { ...options, leaseMs, letGo });
   } catch (error) {
-    throw await failedUnder(deps.store, row, error);
+    const told = await failedUnder(deps.store, row, error);
+    letGo();
+    throw told;
   }
 }
 
@@ -80,34 +83,6 @@ async function ensureSession(deps: JournalDeps, session: SessionId, create: bool
   });
   // Another process may have been faster: then the session is there, which is all we want.
   if (!receipt.ok && receipt.conflict.kind !== "session-exists") throw conflictError(session, receipt.conflict);
-}
-
-export async function takeLease(deps: JournalDeps, session: SessionId, leaseMs: number) {
-  const { store } = deps;
-  const take = (over?: number): Promise<Receipt<LeaseBatch>> =>
-    store.commit({
-      kind: "lease",
-      session,
-      owner: store.owner,
-      leaseMs,
-      ...(over === undefined ? {} : { over }),
-    });
-  let receipt = await take();
-  if (!receipt.ok && receipt.conflict.kind === "lease-held" && store.isDead(receipt.conflict.owner)) {
-    receipt = await take(receipt.conflict.epoch);
-  }
-  if (!receipt.ok) throw conflictError(session, receipt.conflict);
-  return receipt;
-}
-
-/** Gives the lease back after a failure, and answers what to throw: when that fails as well, both are told. */
-export async function failedUnder(store: Store, { id, epoch }: SessionRow, failure: unknown): Promise<unknown> {
-  try {
-    await store.commit({ kind: "release", session: id, epoch });
-    return failure;
-  } catch (error) {
-    return bothErrors(failure, error);
-  }
 }
 
 /**

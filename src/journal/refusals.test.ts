@@ -12,7 +12,7 @@ import { type Fold, NO_FOLD } from "./seal-batch.ts";
 import { openJournal } from "./open.ts";
 import { rowOf } from "./read.ts";
 import { sweep, sweepForgotten } from "./sweep.ts";
-import { verify } from "./verify.ts";
+import { sessionRows, verify } from "./verify.ts";
 
 /** A store that refuses one kind of batch, as it does when another process was quicker. */
 function refusing(kind: WriteBatch["kind"], conflict: Conflict) {
@@ -91,12 +91,57 @@ describe("a store that refuses in the middle of something larger", () => {
         details: ours.details,
         cause: told,
       });
-      rest.clock.advance(120_000);
       const theirs = new Error("unplugged");
       await expect(attempt(theirs)).rejects.toMatchObject({ errors: [theirs, { code: "STORE_IO" }] });
-      rest.clock.advance(120_000);
     }
     await expect(deleteIf(stuck, "s", async () => false)).rejects.toMatchObject({ code: "STORE_IO" });
+  });
+
+  test("[JOURNAL-26] a lease whose taking or giving back failed keeps its own process from nothing, and is otherwise held", async () => {
+    const { store, ...rest } = memoryDeps();
+    let fails: WriteBatch["kind"] | undefined = "lease";
+    const fail = ({ kind }: WriteBatch) => {
+      if (kind !== fails) return;
+      fails = undefined;
+      throw ioError();
+    };
+    const deps = { ...rest, store: between(store, { after: fail }) };
+    await expect(openJournal(deps, "s")).rejects.toMatchObject({ code: "STORE_IO" }); // taken, and nobody was told
+    const journal = await openJournal(deps, "s");
+    await expect(openJournal(deps, "s")).rejects.toMatchObject({ code: "SESSION_BUSY" });
+    const stuck = { ...rest, store: between(store, { before: (batch) => (fail(batch), undefined) }) };
+    const other = await openJournal(stuck, "t");
+    fails = "release";
+    await expect(other.close()).rejects.toMatchObject({ code: "STORE_IO" });
+    expect((await rowOf(store, toSessionId("t"))).owner).toBe(store.owner);
+    const both = await Promise.allSettled([openJournal(deps, "t"), openJournal(stuck, "t")]);
+    expect(both.filter(({ status }) => status === "fulfilled").length).toBeLessThan(2);
+    for (const one of both) if (one.status === "fulfilled") await one.value.close();
+    await expect(journal.append(said("goes on"))).resolves.toMatchObject({ repeated: false });
+    await journal.close();
+    const again = await openJournal(stuck, "t");
+    fails = "release";
+    await expect(again.close()).rejects.toMatchObject({ code: "STORE_IO" });
+    await deleteSession(deps, "t");
+    await (await openJournal(deps, "t")).close();
+  });
+
+  test("[JOURNAL-26] what an import could not take away again is removed by the next one, and its own failure is told", async () => {
+    const pieces = await bundleOf();
+    const { store, ...rest } = memoryDeps();
+    let isBroken = true;
+    const before = ({ kind }: WriteBatch) => {
+      if (isBroken && ["rename", "delete"].includes(kind)) throw ioError();
+      return undefined;
+    };
+    const deps = { ...rest, store: between(store, { before }) };
+    await expect(importBundle(deps, pieces)).rejects.toMatchObject({
+      code: "STORE_IO",
+      cause: { errors: [{ code: "STORE_IO" }, { code: "STORE_IO" }] },
+    });
+    isBroken = false;
+    await importBundle(deps, pieces, { as: "t" });
+    expect((await collect(sessionRows(store))).map(({ id }) => id)).toEqual(["t"]);
   });
 
   test("[JOURNAL-24] whoever fails to delete a session keeps nobody from opening it", async () => {

@@ -6,6 +6,7 @@ import { between, collect, ioError, MemoryDisk, memoryDeps, memoryStore, said } 
 import { SystemClock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { SystemRandom } from "../base/random.ts";
+import type { Store } from "../contracts/store.ts";
 import { Holdfast } from "./holdfast.ts";
 import type { Session } from "./session.ts";
 
@@ -45,6 +46,23 @@ describe("[TURN-81] a fork that does not come about", () => {
         expect(await idsOf(holdfast)).toEqual(["s"]);
       } else expect((fork as { mode: string }).mode).toBe("plan");
       await deps.store.close();
+    }
+  });
+
+  test("can be made again by the same process, whichever of its readings fails", async () => {
+    for (let nth = 1, more = true; more; nth += 1) {
+      const { deps } = kernel(await madeDisk());
+      let readings = 0;
+      const store: Store = {
+        ...between(deps.store, {}),
+        reading: (use) => ((readings += 1) === nth ? Promise.reject(ioError()) : deps.store.reading(use)),
+      };
+      const holdfast = new Holdfast({ ...deps, store }, OPTIONS);
+      const first = await holdfast.fork("s", { as: "other" }).catch((error: unknown) => error);
+      more = first instanceof Error;
+      const fork = more ? await holdfast.fork("s", { as: "other" }) : (first as Session);
+      expect([fork.mode, (await look(fork)).steps]).toEqual(["plan", ["a"]]);
+      await holdfast.close();
     }
   });
 

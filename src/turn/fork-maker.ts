@@ -60,9 +60,13 @@ export class ForkMaker {
   /** Another process may have taken it for one that was left, and have made its own under the name. */
   async #openMade(made: SessionRow, options: SessionOptions, mode: Binding["mode"]): Promise<Session> {
     const session = await this.#whileThere(made, () => this.#around.open(made.id, options, mode));
-    if (await this.#isThere(made)) return session;
-    await session.close({ leave: "staged" });
-    throw new HoldfastError("SESSION_EXISTS", { session: made.id });
+    try {
+      if (await this.#isThere(made)) return session;
+      throw new HoldfastError("SESSION_EXISTS", { session: made.id });
+    } catch (error) {
+      await session.close({ leave: "staged" }); // nobody else has it, and open it would keep its name
+      throw error;
+    }
   }
 
   /**

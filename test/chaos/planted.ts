@@ -198,9 +198,9 @@ const STORE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: RECORDS,
-        find: "      record.body,\n      operation ?? null,\n    );",
+        find: "      record.dropped ?? null,\n      operation ?? null,\n    );",
         replace:
-          '      record.body,\n      operation ?? null,\n    );\n    this.#sql("COMMIT").run();\n    this.#sql("BEGIN IMMEDIATE").run();',
+          '      record.dropped ?? null,\n      operation ?? null,\n    );\n    this.#sql("COMMIT").run();\n    this.#sql("BEGIN IMMEDIATE").run();',
       },
     ],
     ...KILL,

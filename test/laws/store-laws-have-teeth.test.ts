@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { BlobStore, Store, StoreRead, WriteBatch } from "../../src/index.ts";
+import type { SealedRecord } from "../../src/records/chain.ts";
 import { MemoryDisk, MemoryShelf, memoryBlobs, memoryStore } from "../../src/stores/memory/entry.ts";
 import { blobStoreLaws, type Law, storeLaws } from "../../src/testing/entry.ts";
 
@@ -36,6 +37,14 @@ const BROKEN: readonly (readonly [law: string, what: string, break_: (store: Sto
   ["STORE-41", "forgets a fork's own records", commits("fork", ({ records: _records, ...rest }) => rest)],
   ["STORE-41", "forgets a fork's checkpoint", commits("fork", ({ checkpoint: _checkpoint, ...rest }) => rest)],
   ["STORE-42", "sweeps what was just put", commits("sweep", ({ putBefore: _putBefore, ...rest }) => rest)],
+  [
+    "STORE-46",
+    "forgets why a body is gone",
+    commits("append", ({ records, ...rest }) => ({
+      ...rest,
+      records: (records as readonly SealedRecord[]).map(({ dropped: _dropped, ...record }) => record),
+    })),
+  ],
   [
     "STORE-44",
     "forgets whatever it is told to",

@@ -157,6 +157,28 @@ describe("a fork that fails half-way", () => {
     await expect(file).rejects.toMatchObject({ code: "FILE_EXISTS" });
   });
 
+  test("[HOST-13] says in our words what the system does not read, into memory too, and can be made again", async () => {
+    const at = freshRoot();
+    let reads = Number.POSITIVE_INFINITY;
+    const read: HostPort["read"] = (...what) => {
+      reads -= 1;
+      if (reads === 0) throw Object.assign(new Error("EIO"), { code: "EIO" });
+      return realHost.read(...what);
+    };
+    const { session, run } = await work({ workspace: { root: at.root, port: { ...realHost, read } } }, at);
+    const { callId: after } = await run(({ files }) => files.writeText("f", "1"));
+    for (let nth = 1, failed = true; failed; nth += 1) {
+      reads = nth;
+      const made = await session.fork({ after, as: `f${nth}`, workspace: "memory" }).catch((error: unknown) => error);
+      failed = reads <= 0;
+      reads = Number.POSITIVE_INFINITY;
+      if (failed) expect(made).toMatchObject({ code: "WORKSPACE_IO", details: { system: "EIO" } });
+      const fork = failed ? await session.fork({ after, as: `f${nth}`, workspace: "memory" }) : (made as Session);
+      expect(await fork.files.readText("f")).toBe("1");
+      await fork.close();
+    }
+  });
+
   test("[HOST-13] tells both failures when what there is of it cannot be taken away", async () => {
     const at = freshRoot();
     const state = { full: false };

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { callIdAt, defineTool } from "../../src/index.ts";
 import { HoldfastError } from "../../src/base/errors.ts";
+import { nameOfBytes } from "../../src/records/blob-name.ts";
 import { memoryStore } from "../../src/stores/memory/store.ts";
 import { applied, begin, writeWithBlobs } from "../../src/testing/pen.ts";
 import { opened } from "../support/durable.ts";
@@ -36,7 +37,7 @@ function workOf(
   return () => work;
 }
 
-test("[STORE-45] a memory store that is asked to drop many bodies copies what others may read once", async () => {
+test("[STORE-45] a memory store that is asked to drop many bodies, and then their content, copies what others may read once", async () => {
   const store = memoryStore();
   const pen = await begin(store);
   for (let nth = 0; nth < MANY; nth += 1) await writeWithBlobs(pen, `"${nth}"`, new Uint8Array([nth % 256, nth >> 8]));
@@ -45,6 +46,8 @@ test("[STORE-45] a memory store that is asked to drop many bodies copies what ot
   const copied = workOf(Map.prototype, "set", () => 1);
   const { dropped } = applied(await store.commit({ kind: "drop", session, epoch, seqs, reason: "old" }));
   expect(dropped).toBe(MANY - 1);
+  const { blobs } = applied(await store.commit({ kind: "sweep", limit: MANY, candidates: [] }));
+  expect(blobs).toBe(MANY - 1);
   expect(copied()).toBeLessThan(FEW_PASSES);
 });
 
@@ -66,6 +69,10 @@ test("[STORE-45] what a reader of a memory store began with stays, whatever is d
       expect(await bodies(between)).toEqual([null, '"two"', '"three"']);
       expect((await before.references("", 9)).length).toBe(3);
       expect((await between.references("", 9)).length).toBe(2);
+      await store.commit({ kind: "sweep", limit: 9, candidates: [] });
+      const name = nameOfBytes(new TextEncoder().encode('"one"'));
+      expect(await before.smallBlob(name)).toBeDefined();
+      expect(await store.reading((now) => now.smallBlob(name))).toBeUndefined();
     });
   });
 });

@@ -118,6 +118,26 @@ describe("a workspace that cannot be opened", () => {
     await refused("WORKSPACE_UNFINISHED", { workspace: { root, port } }, at);
     expect(open.size).toBe(0);
   });
+
+  test("[HOST-26] that the system fails to close is free all the same", async () => {
+    const at = freshRoot();
+    const { root } = at;
+    let isBroken = false;
+    const close = (handle: number) => {
+      realHost.close(handle);
+      if (isBroken) throw Object.assign(new Error("EIO"), { code: "EIO" });
+    };
+    const { session, holdfast } = await inWorkspace({ workspace: { root, port: { ...realHost, close } } }, at);
+    isBroken = true;
+    await expect(session.close()).rejects.toMatchObject({
+      code: "WORKSPACE_IO",
+      details: { path: root, system: "EIO" },
+    });
+    isBroken = false;
+    const next = await holdfast.open("s");
+    await next.close();
+    await holdfast.close();
+  });
 });
 
 describe("limits and what is not covered", () => {

@@ -5,6 +5,7 @@ import type { LayerNode, Located } from "../layer.ts";
 import { circles, LINKS_ON_A_PATH, namesOfTarget } from "../links.ts";
 import { entriesBelow, lookUp } from "../sorted-map.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
+import { readError } from "./failures.ts";
 import type { StagedContent, Touched, WorkspaceValue } from "./part.ts";
 import type { HostSession } from "./session.ts";
 
@@ -94,6 +95,19 @@ export class View {
   }
 
   async *staged(
+    content: StagedContent,
+    wanted: HostEntry & { readonly kind: "file" },
+    path: string,
+    range?: ByteRange,
+  ): AsyncIterable<Bytes> {
+    try {
+      yield* this.#staged(content, wanted, path, range);
+    } catch (error) {
+      throw readError(error, path); // also when a commit reads it, which no layer stands around
+    }
+  }
+
+  async *#staged(
     content: StagedContent,
     wanted: HostEntry & { readonly kind: "file" },
     path: string,

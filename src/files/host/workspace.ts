@@ -215,21 +215,26 @@ export class Workspace {
 
   /** Puts waiting changes in place, and releases the folder whether or not that succeeds. */
   close(): Promise<void> {
-    this.#closed ??= this.#alone(async () => {
+    this.#closed ??= inOurWords(this.path, () => this.#alone(() => this.#close()));
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#finish();
+      await this.#syncFolders();
+      this.rescue.prune();
+      this.staged.clear();
+      if (this.#commits > 0) await this.#slots.emptyBoth(otherSlot(this.#slot), this.#deps.sync);
+    } finally {
       try {
-        await this.#finish();
-        await this.#syncFolders();
-        this.rescue.prune();
-        this.staged.clear();
-        if (this.#commits > 0) await this.#slots.emptyBoth(otherSlot(this.#slot), this.#deps.sync);
-      } finally {
         this.execs.close();
         closePlaces(this.#places);
         this.#root.close();
+      } finally {
         await this.#lock.release();
       }
-    });
-    return this.#closed;
+    }
   }
 
   async #begin(): Promise<void> {

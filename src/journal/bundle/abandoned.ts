@@ -3,9 +3,10 @@ import type { SessionRow } from "../../contracts/store.ts";
 import { deleteSession } from "../delete.ts";
 import { isImporting } from "../importing.ts";
 import type { JournalDeps } from "../journal.ts";
+import { isLetGo } from "../take-lease.ts";
 import { sessionRows } from "../verify.ts";
 
-/** What importers left that were killed. Those still at work are let work, however long they take. */
+/** What importers left that were killed, or could not take away what they had begun. Those still at work are let work, however long they take. */
 export async function* abandonedImports(deps: Pick<JournalDeps, "store" | "clock">): AsyncIterable<SessionRow> {
   for await (const row of sessionRows(deps.store))
     if (!("damaged" in row) && isImporting(row.id) && isLeft(row, deps)) yield row;
@@ -28,8 +29,8 @@ export async function removeAbandonedImports(deps: JournalDeps): Promise<number>
 const GOING = ["SESSION_BUSY", "SESSION_UNKNOWN", "LEASE_LOST"] as const;
 
 /** Between making its session and taking it an importer is nobody's holder: for a moment that means nothing. */
-function isLeft({ owner, createdAt }: SessionRow, { store, clock }: Pick<JournalDeps, "store" | "clock">): boolean {
-  return owner === null ? Date.parse(createdAt) < clock.now() - MOMENT_MS : store.isDead(owner);
+function isLeft(row: SessionRow, { store, clock }: Pick<JournalDeps, "store" | "clock">): boolean {
+  return row.owner === null ? Date.parse(row.createdAt) < clock.now() - MOMENT_MS : isLetGo(store, row);
 }
 
 const MOMENT_MS = 600_000;

@@ -1,5 +1,5 @@
 import { instantOf } from "../../base/clock.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { bothErrors, HoldfastError } from "../../base/errors.ts";
 import { checkOptions, OBJECT, TEXT } from "../../base/options.ts";
 import { readTar } from "../../base/tar.ts";
 import type { NewBlob, SessionRow } from "../../contracts/store.ts";
@@ -11,7 +11,7 @@ import { stageBlob } from "../blobs.ts";
 import { conflictError } from "../conflicts.ts";
 import { sealedNote } from "../fork.ts";
 import type { JournalDeps } from "../journal.ts";
-import { rowOf } from "../read.ts";
+import { takeLease, type TakenLease } from "../take-lease.ts";
 import { importingId, refuseImportingId } from "../importing.ts";
 import { removeAbandonedImports } from "./abandoned.ts";
 import { leftIn, leftRecords } from "./left.ts";
@@ -55,7 +55,7 @@ export async function importBundle(
   await removeAbandonedImports(deps);
   if ((await deps.store.reading((read) => read.session(as))) !== undefined)
     throw new HoldfastError("SESSION_EXISTS", { session: as });
-  const row = await begin(deps, source);
+  const { row, letGo } = await begin(deps, source);
   const held = { session: row.id, epoch: row.epoch };
   try {
     const left = await takeRecords(deps, source, row, toSessionId(report.session));
@@ -64,8 +64,12 @@ export async function importBundle(
     if (!receipt.ok) throw conflictError(as, receipt.conflict);
     return { ...report, as, left };
   } catch (error) {
-    await deps.store.commit({ kind: "delete", ...held });
-    throw error;
+    throw await deps.store.commit({ kind: "delete", ...held }).then(
+      () => error,
+      (second: unknown) => bothErrors(error, second),
+    );
+  } finally {
+    letGo(); // what could not be taken away now is removed by a sweep, or by the next import
   }
 }
 
@@ -78,7 +82,7 @@ function heeding(source: BundleSource, signal: AbortSignal | undefined): BundleS
   };
 }
 
-async function begin({ store, clock, random }: JournalDeps, source: BundleSource): Promise<SessionRow> {
+async function begin({ store, clock, random }: JournalDeps, source: BundleSource): Promise<TakenLease> {
   const session = importingId(random);
   const created = await store.commit({
     kind: "create",
@@ -87,9 +91,7 @@ async function begin({ store, clock, random }: JournalDeps, source: BundleSource
     genesis: await anchorOf(source),
   });
   if (!created.ok) throw conflictError(session, created.conflict);
-  const leased = await store.commit({ kind: "lease", session, owner: store.owner, leaseMs: LEASE_MS });
-  if (!leased.ok) throw conflictError(session, leased.conflict);
-  return rowOf(store, session);
+  return takeLease(store, session, LEASE_MS);
 }
 
 /** What the first record hangs on. */

@@ -16,6 +16,7 @@ export class MemoryBlobRows implements BlobRows {
   /** By name: the records that name it, each with the change that brought it. */
   #references = new Map<BlobName, Map<string, number>>();
   /** A snapshot shares them: they are copied before any of them goes, and once only. */
+  #sharedBlobs = false;
   #sharedReferences = false;
   readonly #namesAt = new Map<string, Set<BlobName>>();
   #change = 0;
@@ -24,6 +25,7 @@ export class MemoryBlobRows implements BlobRows {
     const copy = new MemoryBlobRows();
     copy.#blobs = this.#blobs;
     copy.#references = this.#references;
+    this.#sharedBlobs = true;
     this.#sharedReferences = true;
     copy.#change = this.#change;
     this.#change += 1;
@@ -33,7 +35,7 @@ export class MemoryBlobRows implements BlobRows {
   put(ref: BlobRef, bytes: Bytes): void {
     const known = this.#blobs.get(ref.name);
     if (known?.bytes !== undefined) return;
-    if (known !== undefined) this.#blobs = new Map(this.#blobs); // a snapshot may know it as kept outside
+    if (known !== undefined) this.#ownBlobs(); // a snapshot may know it as kept outside
     this.#blobs.set(ref.name, { size: ref.size, bytes: Uint8Array.from(bytes), since: this.#change });
   }
 
@@ -89,8 +91,13 @@ export class MemoryBlobRows implements BlobRows {
   }
 
   remove(name: BlobName): void {
-    this.#blobs = new Map(this.#blobs);
+    this.#ownBlobs();
     this.#blobs.delete(name);
+  }
+
+  #ownBlobs(): void {
+    if (this.#sharedBlobs) this.#blobs = new Map(this.#blobs);
+    this.#sharedBlobs = false;
   }
 
   /** What these records named. */

@@ -43,7 +43,7 @@ export class SqliteRecordTable implements RecordTable {
 
   insert(segment: number, record: SealedRecord, operation: string | undefined): void {
     this.#sql(
-      "INSERT INTO records (key, kind, at, version, salt, body_digest, prev, hash, body, operation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO records (key, kind, at, version, salt, body_digest, prev, hash, body, dropped, operation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ).run(
       recordKey(segment, record.seq),
       record.kind,
@@ -54,6 +54,7 @@ export class SqliteRecordTable implements RecordTable {
       record.prev,
       record.hash,
       record.body,
+      record.dropped ?? null,
       operation ?? null,
     );
   }

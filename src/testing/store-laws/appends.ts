@@ -230,4 +230,19 @@ export const appends: LawBook<StoreContext> = [
       await store.close();
     },
   ],
+  [
+    "[STORE-46] a record that comes without its body keeps the reason why that is gone",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      const [whole, gone, named] = sealed(pen.head, '"whole"', '"gone"', '"named"') as SealedRecord[];
+      const records = [whole, { ...gone, body: null, dropped: "it grew old" }] as readonly SealedRecord[];
+      applied(await store.commit(appendOf(pen, records)));
+      pen.head = linkOf(gone as SealedRecord);
+      const last = { ...named, body: null, dropped: "it held a secret" } as SealedRecord;
+      applied(await store.commit(appendOf(pen, [last], { operation: "op-1" })));
+      deepStrictEqual(await recordsOf(store, "session"), [...records, last]);
+      await store.close();
+    },
+  ],
 ];
