@@ -1,8 +1,8 @@
 import type { CallKind } from "../wire/item.ts";
 import { inAnswers } from "./answer-steps.ts";
-import type { Fields } from "../base/fields.ts";
+import { asText, type Fields } from "../base/fields.ts";
 import type { Piece, Reading } from "./format.ts";
-import { assistant, called, reasoning, returned, system, textOf, user } from "./skeleton.ts";
+import { assistant, called, reasoning, returned, system, user } from "./skeleton.ts";
 
 /** Responses items, as the API takes them and as Codex keeps them. */
 
@@ -49,7 +49,7 @@ export function responseItems(): (item: Fields) => Reading | undefined {
 }
 
 function readItem(item: Fields): Reading | undefined {
-  const type = textOf(item["type"]) ?? "message";
+  const type = asText(item["type"]) ?? "message";
   if (type === "message") return message(item);
   const kind = CALLS.get(type);
   // The output of a shell names its call as its own id.

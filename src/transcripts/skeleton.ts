@@ -9,21 +9,9 @@ import {
   toolCallId,
   type UserItem,
 } from "../wire/item.ts";
-import { type Fields, isFields } from "../base/fields.ts";
+import { asText, isFields } from "../base/fields.ts";
 
 /** Items without their texts. A judge asks whether there was text, never which. */
-
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
 
 /** Whether most elements of a list are what is expected; a few strangers do not make it another format. */
 export function mostly(list: unknown, is: (element: unknown) => boolean): list is readonly unknown[] {
@@ -73,7 +61,7 @@ export function called({ id, name, input, step, kind = "function", partial, serv
   return {
     kind: "call",
     callKind: kind,
-    name: textOf(name) ?? "",
+    name: asText(name) ?? "",
     ...(typeof id === "string" ? { callId: toolCallId(id) } : {}),
     ...(step === undefined ? {} : { step }),
     ...(typeof input === "string" ? { inputText: isWhole(input) ? "{}" : "{" } : { input: {} }),
@@ -94,7 +82,7 @@ export function returned({ id, name, failed, kind = "function", server }: Output
   return {
     kind: "output",
     callKind: kind,
-    callId: toolCallId(textOf(id) ?? ""),
+    callId: toolCallId(asText(id) ?? ""),
     status: failed === true ? "failed" : "success",
     parts: [TEXT],
     ...(typeof name === "string" && name !== "" ? { name } : {}),

@@ -1,8 +1,8 @@
 import { parseJson } from "../../base/json.ts";
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import { type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import { failureFrom, kindNamed, retryDelayMs, type SdkError, toldStatus } from "../failure.ts";
-import { countOf, fieldsOf, wordOf } from "../fields.ts";
+import { countOf, wordOf } from "../fields.ts";
 
 /** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
 const NAMED: Readonly<Record<string, ModelFailureKind>> = {

@@ -1,4 +1,5 @@
-import { type Body, isBody, type Refusal, type RefusalKind } from "./dialect.ts";
+import { fieldsOf, isFields } from "../../base/fields.ts";
+import { type Body, type Refusal, type RefusalKind } from "./dialect.ts";
 
 interface Words {
   readonly status: number;
@@ -73,12 +74,12 @@ export function openaiCaller(headers: Headers, apiKey: string | undefined): Refu
 /** What OpenAI refuses in the schema of a function. None at all is taken: such a function has no arguments. */
 export function schemaFault(name: string, { parameters }: Body): string | undefined {
   if (parameters === undefined || parameters === null) return undefined;
-  const schema = isBody(parameters) ? parameters : {};
+  const schema = fieldsOf(parameters);
   const type = typeof schema["type"] === "string" ? schema["type"] : "None";
   if (type !== "object")
     return `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`;
   if (["oneOf", "anyOf", "allOf", "enum", "not"].some((key) => schema[key] !== undefined))
     return `Invalid schema for function '${name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
-  if (isBody(schema["properties"])) return undefined;
+  if (isFields(schema["properties"])) return undefined;
   return `Invalid schema for function '${name}': In context=(), object schema missing properties.`;
 }

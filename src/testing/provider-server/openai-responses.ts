@@ -1,3 +1,4 @@
+import { isFields } from "../../base/fields.ts";
 import type { ScriptedAnswer, ScriptedCall } from "../../records/script.ts";
 import { RESPONSES_FIELDS, unknownField } from "./body-fields.ts";
 import {
@@ -7,7 +8,6 @@ import {
   type Body,
   type Dialect,
   instructionsIn,
-  isBody,
   listIn,
   nameIn,
   pieces,
@@ -42,10 +42,10 @@ function asked(body: Body): Asked {
   const told = typeof instructions === "string" ? [instructions] : [];
   return askedFor({
     instructions: [...told, instructionsIn(listIn(body["input"]))].join("\n"),
-    toolChoice: isBody(choice) ? { name: choice["name"] } : choice,
+    toolChoice: isFields(choice) ? { name: choice["name"] } : choice,
     maxOutputTokens: max_output_tokens,
     temperature,
-    effort: isBody(reasoning) ? reasoning["effort"] : undefined,
+    effort: isFields(reasoning) ? reasoning["effort"] : undefined,
   });
 }
 

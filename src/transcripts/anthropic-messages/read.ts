@@ -1,12 +1,12 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, at, called, fieldsOf, listOf, reasoning, returned, textOf, user } from "../skeleton.ts";
+import { assistant, at, called, reasoning, returned, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role, content } = message;
   if (role !== "user" && role !== "assistant") return undefined;
   const step = `#${position}`;
-  const blocks = listOf(content);
+  const blocks = asList(content);
   const pieces = Array.isArray(content)
     ? blocks.flatMap((block, nth) => readBlock(fieldsOf(block), nth, role, step))
     : [plain(role, content, [], step)];
@@ -16,7 +16,7 @@ export function readMessage(message: Fields, position: number): Reading | undefi
 
 function readBlock(block: Fields, nth: number, role: "user" | "assistant", step: string): readonly Piece[] {
   const path = ["content", nth];
-  const type = textOf(block["type"]) ?? "";
+  const type = asText(block["type"]) ?? "";
   if (type === "tool_use" || type.endsWith("_tool_use")) {
     const { id, name, input } = block;
     return [{ item: called({ id, name, input, step, server: type !== "tool_use" }), path, ids: [[...path, "id"]] }];
@@ -28,7 +28,7 @@ function readBlock(block: Fields, nth: number, role: "user" | "assistant", step:
   }
   if (type === "thinking" || type === "redacted_thinking") {
     // A seal that is there but empty was lost on the way; the provider refuses the block.
-    const seal = textOf(type === "thinking" ? block["signature"] : block["data"]) ?? "";
+    const seal = asText(type === "thinking" ? block["signature"] : block["data"]) ?? "";
     return [{ item: { ...reasoning(step), ...(seal === "" ? { signature: "" } : {}) }, path, ids: [] }];
   }
   return [plain(role, [block], path, step)];

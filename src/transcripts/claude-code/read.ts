@@ -1,7 +1,6 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, called, returned, user } from "../skeleton.ts";
 
 const BLOCKS = ["message", "content"] as const;
 
@@ -9,9 +8,9 @@ export function readRecord(record: Fields, at: number): Reading | undefined {
   const links = linksOf(record);
   const { type, message } = record;
   if ((type !== "user" && type !== "assistant") || !isFields(message)) return { message: false, pieces: [], ...links };
-  const step = textOf(message["id"]) ?? `#${at}`;
+  const step = asText(message["id"]) ?? `#${at}`;
   const content = message["content"];
-  const blocks = listOf(content);
+  const blocks = asList(content);
   const pieces = Array.isArray(content) ? blocks.flatMap((block, nth) => readBlock(block, nth, type, step)) : [];
   if (typeof content === "string") pieces.push(plain(type, content, ["message"], step));
   const onlyOutputs = pieces.length > 0 && blocks.every((block) => fieldsOf(block)["type"] === "tool_result");
@@ -27,20 +26,20 @@ export function readRecord(record: Fields, at: number): Reading | undefined {
 }
 
 function linksOf(record: Fields): Pick<Reading, "id" | "parent"> {
-  const id = textOf(record["uuid"]);
-  const parent = textOf(record["parentUuid"]);
+  const id = asText(record["uuid"]);
+  const parent = asText(record["parentUuid"]);
   return { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
 }
 
 /** Records of sub-agents carry the agent's id; older versions only say that they are not the main chain. */
 function strandOf(record: Fields): string {
-  return textOf(record["agentId"]) ?? "sidechain";
+  return asText(record["agentId"]) ?? "sidechain";
 }
 
 function readBlock(block: unknown, nth: number, type: "user" | "assistant", step: string): readonly Piece[] {
   const fields = fieldsOf(block);
   const path = [...BLOCKS, nth];
-  const kind = textOf(fields["type"]) ?? "text";
+  const kind = asText(fields["type"]) ?? "text";
   if (kind === "tool_use" || kind.endsWith("_tool_use")) {
     const { id, name, input } = fields;
     const item = called({ id, name, input, step, server: kind !== "tool_use" });

@@ -1,8 +1,7 @@
 import type { Item } from "../../wire/item.ts";
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, system, textOf, user } from "../skeleton.ts";
+import { assistant, called, returned, system, user } from "../skeleton.ts";
 
 type Read = (data: Fields, step: string) => Omit<Reading, "message">;
 
@@ -26,17 +25,17 @@ const READERS: ReadonlyMap<string, Read> = new Map<string, Read>(
 
 export function readEvent(event: Fields, at: number): Reading | undefined {
   const data = fieldsOf(event["data"]);
-  const id = textOf(event["id"]);
-  const parent = textOf(event["parentId"]);
+  const id = asText(event["id"]);
+  const parent = asText(event["parentId"]);
   const links = { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
-  const read = READERS.get(textOf(event["type"]) ?? "");
+  const read = READERS.get(asText(event["type"]) ?? "");
   if (read === undefined) return { message: false, pieces: [], ...links };
-  const strand = textOf(data["parentToolCallId"]);
+  const strand = asText(data["parentToolCallId"]);
   return { message: true, ...read(data, `#${at}`), ...(strand === undefined ? {} : { strand }), ...links };
 }
 
 function assistantMessage(data: Fields, step: string): Omit<Reading, "message"> {
-  const requests = listOf(data["toolRequests"]);
+  const requests = asList(data["toolRequests"]);
   const text = data["content"];
   const pieces: Piece[] = requests.length === 0 || text ? [whole(assistant(text, step))] : [];
   for (const [nth, request] of requests.entries()) {

@@ -1,8 +1,8 @@
 import type { CallKind } from "../../wire/item.ts";
 import { inAnswers } from "../answer-steps.ts";
-import type { Fields } from "../../base/fields.ts";
+import { asText, type Fields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, reasoning, returned, system, textOf, user } from "../skeleton.ts";
+import { assistant, called, reasoning, returned, system, user } from "../skeleton.ts";
 
 /** Each kind of call has its kind of result; ids of different kinds never meet. */
 const CALLS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
@@ -27,7 +27,7 @@ export function itemReader(): (item: Fields) => Reading | undefined {
 }
 
 function readItem(item: Fields): Reading | undefined {
-  const type = textOf(item["type"]) ?? "message";
+  const type = asText(item["type"]) ?? "message";
   const ids = [["callId"]];
   const { callId: id, name } = item;
   const kind = CALLS.get(type);

@@ -1,7 +1,6 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, called, returned, user } from "../skeleton.ts";
 
 export function readEntry(entry: Fields, at: number): Reading | undefined {
   const links = linksOf(entry);
@@ -18,8 +17,8 @@ function position(entry: Fields): Pick<Reading, "position"> {
 
 function linksOf(entry: Fields): Pick<Reading, "id" | "parent"> {
   if (entry["type"] === "session") return {}; // the header's id is the session's
-  const id = textOf(entry["id"]);
-  const parent = textOf(entry["parentId"]);
+  const id = asText(entry["id"]);
+  const parent = asText(entry["parentId"]);
   return { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
 }
 
@@ -39,7 +38,7 @@ function readMessage(message: Fields, step: string): Omit<Reading, "message"> {
 }
 
 function readAnswer(message: Fields, step: string): Omit<Reading, "message"> {
-  const blocks = listOf(message["content"]);
+  const blocks = asList(message["content"]);
   const pieces = blocks.flatMap((block, nth): readonly Piece[] => {
     const fields = fieldsOf(block);
     const path = ["message", "content", nth];

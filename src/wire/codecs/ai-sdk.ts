@@ -15,8 +15,8 @@ import { readMedia } from "./ai-sdk-media.ts";
 import { typeOf } from "../media.ts";
 import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asJson, asList, asText, inputObject, mediaUrl, ownPiece, type Read, textPart } from "./read.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { asJson, inputObject, mediaUrl, ownPiece, type Read, textPart } from "./read.ts";
 import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
 
 const FORMAT = "ai-sdk";
@@ -43,7 +43,7 @@ function readMessage(message: Fields, step: number): readonly Read[] | string {
     run = [];
   };
   for (const piece of asList(content)) {
-    const part = isFields(piece) ? piece : {};
+    const part = fieldsOf(piece);
     const item = readPart(part, step, role === "assistant" && !own.has(part["toolCallId"]));
     if (item === undefined) run.push(piece);
     else {
@@ -121,7 +121,7 @@ function readCall(part: Fields, step: number): CallItem {
 /** A result inside an assistant message was run by the provider. */
 function readOutput(part: Fields, step: number | undefined): OutputItem {
   const name = asText(part["toolName"]);
-  const output = isFields(part["output"]) ? part["output"] : {};
+  const output = fieldsOf(part["output"]);
   const type = asText(output["type"]) ?? "";
   const value = type === "execution-denied" ? deniedWords(asText(output["reason"])) : output["value"];
   return {
@@ -145,7 +145,7 @@ function readOutput(part: Fields, step: number | undefined): OutputItem {
 
 function readPlain(piece: unknown): Part {
   if (typeof piece === "string") return textPart(piece);
-  const part = isFields(piece) ? piece : {};
+  const part = fieldsOf(piece);
   const origin = { format: FORMAT, piece } as const;
   if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", origin);
   return readMedia(part, origin) ?? { type: "other", origin };

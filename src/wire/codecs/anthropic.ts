@@ -22,19 +22,8 @@ import {
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import {
-  asJson,
-  asList,
-  asText,
-  FORMLESS,
-  inlineText,
-  inputObject,
-  ownPiece,
-  mediaSource,
-  type Read,
-  textPart,
-} from "./read.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { asJson, FORMLESS, inlineText, inputObject, ownPiece, mediaSource, type Read, textPart } from "./read.ts";
 import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
 
 const FORMAT = "anthropic";
@@ -63,7 +52,7 @@ function readMessage(message: Fields, at: number): readonly Read[] | string {
     run = [];
   };
   for (const block of asList(content)) {
-    const item = readBlock(isFields(block) ? block : {}, step);
+    const item = readBlock(fieldsOf(block), step);
     if (item === undefined) run.push(block);
     else {
       flush();
@@ -136,10 +125,10 @@ function readOutput(block: Fields, server: boolean): OutputItem {
 
 function readPart(piece: unknown): Part {
   if (typeof piece === "string") return textPart(piece);
-  const block = isFields(piece) ? piece : {};
+  const block = fieldsOf(piece);
   if (block["type"] === "text") return textPart(asText(block["text"]) ?? "", { format: FORMAT, piece });
   if (block["type"] === "image" || block["type"] === "document") {
-    const source = isFields(block["source"]) ? block["source"] : {};
+    const source = fieldsOf(block["source"]);
     const media = readSource(source, asText(block["title"]));
     return { type: block["type"] === "image" ? "image" : "file", media, origin: { format: FORMAT, piece } };
   }

@@ -23,8 +23,8 @@ import {
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
 import { UnnamedCalls } from "./gemini-ids.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asJson, asList, asText, inputObject, mediaSource, ownPiece, type Read, textPart } from "./read.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { asJson, inputObject, mediaSource, ownPiece, type Read, textPart } from "./read.ts";
 import { isResultFormed } from "./result-form.ts";
 
 const FORMAT = "gemini";
@@ -51,7 +51,7 @@ function readContent(message: Fields, step: number, unnamed: UnnamedCalls): read
   if (isAnswer(message["parts"], role)) unnamed.beginAnswer();
   const answers = answeredIds(message["parts"], step, unnamed);
   for (const [nth, piece] of asList(message["parts"]).entries()) {
-    const item = readPart(isFields(piece) ? piece : {}, step, { nth, unnamed, answers });
+    const item = readPart(fieldsOf(piece), step, { nth, unnamed, answers });
     if (item === undefined) run.push(piece);
     else {
       flush();
@@ -140,7 +140,7 @@ function hasFailed(error: unknown): boolean {
 }
 
 function readPlain(piece: unknown): Part {
-  const part = isFields(piece) ? piece : {};
+  const part = fieldsOf(piece);
   const origin = { format: FORMAT, piece } as const;
   // A seal may come on a text of its own, without a word: dropped as blank, the thought it seals would be lost.
   if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { type: "other", origin };

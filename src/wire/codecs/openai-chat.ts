@@ -22,10 +22,8 @@ import {
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import {
-  asList,
-  asText,
   FORMLESS,
   inputText,
   isContent,
@@ -96,7 +94,7 @@ function readAssistant(message: Fields, step: number, custom: Set<string>): read
 
 function readCalls(calls: readonly unknown[], step: number, custom: Set<string>): readonly Read[] {
   return calls.map((call) => {
-    const item = readCall(isFields(call) ? call : {}, step);
+    const item = readCall(fieldsOf(call), step);
     if (item.callKind === "custom" && item.callId !== undefined) custom.add(item.callId);
     return { item, pieces: [call] };
   });
@@ -117,7 +115,7 @@ function spokenIn(content: unknown): unknown {
 function readCall(call: Fields, step: number): CallItem {
   const custom = call["type"] === "custom";
   const body = call[custom ? "custom" : "function"];
-  const fields = isFields(body) ? body : {};
+  const fields = fieldsOf(body);
   const text = fields[custom ? "input" : "arguments"];
   const id = asText(call["id"]);
   return {
@@ -147,14 +145,14 @@ function readOutput(message: Fields, custom: ReadonlySet<string>): OutputItem {
 function readParts(content: unknown): readonly Part[] {
   if (typeof content === "string") return [textPart(content)];
   return asList(content).map((piece): Part => {
-    const part = isFields(piece) ? piece : {};
+    const part = fieldsOf(piece);
     if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
     if (part["type"] === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
     const origin = { format: FORMAT, piece } as const;
     if (part["type"] === "image_url") return readPicture(part);
     if (part["type"] === "input_audio")
-      return { type: "audio", media: readSound(fieldsIn(part["input_audio"])), origin };
-    if (part["type"] === "file") return { type: "file", media: readFile(fieldsIn(part["file"])), origin };
+      return { type: "audio", media: readSound(fieldsOf(part["input_audio"])), origin };
+    if (part["type"] === "file") return { type: "file", media: readFile(fieldsOf(part["file"])), origin };
     return { type: "other", origin };
   });
 }
@@ -165,13 +163,9 @@ function readPicture(part: Fields): Part {
   const piece = typeof shown === "string" ? { ...part, image_url: { url: shown } } : part;
   return {
     type: "image",
-    media: mediaSource({ url: fieldsIn(piece["image_url"])["url"] }),
+    media: mediaSource({ url: fieldsOf(piece["image_url"])["url"] }),
     origin: { format: FORMAT, piece },
   };
-}
-
-function fieldsIn(value: unknown): Fields {
-  return isFields(value) ? value : {};
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {
@@ -282,7 +276,7 @@ function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: En
   const piece = from?.[0];
   const { name } = call;
   const kind = call.callKind === "custom" ? "custom" : "function";
-  const body = isFields(piece) && isFields(piece[kind]) ? piece[kind] : {};
+  const body = fieldsOf(fieldsOf(piece)[kind]);
   if (isFields(piece) && call.inputText !== undefined) {
     const named = (asText(body["name"]) ?? "") === name;
     if (piece["id"] === id && named) return from as readonly unknown[];

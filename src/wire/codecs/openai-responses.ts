@@ -12,11 +12,9 @@ import {
 import type { Codec, Encoded, Encoding } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
 import { commandText, commandsStatus } from "./command-outcome.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import {
   asJson,
-  asList,
-  asText,
   FORMLESS,
   inputText,
   isContent,
@@ -198,7 +196,7 @@ function patchStatus(callKind: CallKind, { status }: Fields): "failed" | "succes
 function readResult(callKind: CallKind, output: unknown): readonly Part[] {
   if (typeof output === "string") return [textPart(output)];
   if (callKind === "computer") {
-    const { image_url: url, file_id: fileId } = isFields(output) ? output : {};
+    const { image_url: url, file_id: fileId } = fieldsOf(output);
     return [{ type: "image", media: mediaSource({ url, fileId }), origin: { format: FORMAT, piece: output } }];
   }
   if (callKind !== "commands") return asList(output).map(readPart);
@@ -206,7 +204,7 @@ function readResult(callKind: CallKind, output: unknown): readonly Part[] {
 }
 
 function readPart(piece: unknown): Part {
-  const part = isFields(piece) ? piece : {};
+  const part = fieldsOf(piece);
   const type = part["type"];
   if (type === "input_text" || type === "output_text" || type === "text")
     return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
@@ -218,7 +216,7 @@ function readPart(piece: unknown): Part {
   }
   if (type === "input_audio") {
     const sound = part["input_audio"];
-    return { type: "audio", media: readSound(isFields(sound) ? sound : {}), origin };
+    return { type: "audio", media: readSound(fieldsOf(sound)), origin };
   }
   if (type === "input_file") return { type: "file", media: readFile(part), origin };
   return { type: "other", origin: { format: FORMAT, piece } };

@@ -1,15 +1,7 @@
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asText, type Fields, isFields } from "../../base/fields.ts";
 import type { Json } from "../../base/json.ts";
 import type { CallItem, Item, MediaSource, Part, PartOrigin, WireFormat } from "../item.ts";
 import { base64Of } from "../media.ts";
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 /** Why a message cannot be read whose content is in no form, or missing where it is demanded. */
 export const FORMLESS = "content is neither text nor a list";
