@@ -1,4 +1,4 @@
-import type { CallKind } from "../wire/item.ts";
+import { RESPONSE_CALLS, RESPONSE_OUTPUTS } from "../wire/codecs/responses-types.ts";
 import { inAnswers } from "./answer-steps.ts";
 import { asText, type Fields } from "../base/fields.ts";
 import type { Piece, Reading } from "./format.ts";
@@ -6,34 +6,12 @@ import { assistant, called, reasoning, returned, system, user } from "./skeleton
 
 /** Responses items, as the API takes them and as Codex keeps them. */
 
-const CALLS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
-  Object.entries({
-    function_call: "function",
-    custom_tool_call: "custom",
-    local_shell_call: "shell",
-    tool_search_call: "search",
-    computer_call: "computer",
-    shell_call: "commands",
-    apply_patch_call: "patch",
-  } as const),
-);
-const OUTPUTS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
-  Object.entries({
-    function_call_output: "function",
-    custom_tool_call_output: "custom",
-    local_shell_call_output: "shell",
-    tool_search_output: "search",
-    computer_call_output: "computer",
-    shell_call_output: "commands",
-    apply_patch_call_output: "patch",
-  } as const),
-);
 /** What the provider runs itself: kept, never paired. */
 const OWN = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"];
 
 export const RESPONSE_TYPES: ReadonlySet<string> = new Set([
-  ...CALLS.keys(),
-  ...OUTPUTS.keys(),
+  ...RESPONSE_CALLS.keys(),
+  ...RESPONSE_OUTPUTS.keys(),
   ...OWN,
   "message",
   "reasoning",
@@ -51,7 +29,7 @@ export function responseItems(): (item: Fields) => Reading | undefined {
 function readItem(item: Fields): Reading | undefined {
   const type = asText(item["type"]) ?? "message";
   if (type === "message") return message(item);
-  const kind = CALLS.get(type);
+  const kind = RESPONSE_CALLS.get(type);
   // The output of a shell names its call as its own id.
   const field = type === "local_shell_call_output" && item["call_id"] === undefined ? "id" : "call_id";
   const ids = [[field]];
@@ -64,7 +42,7 @@ function readItem(item: Fields): Reading | undefined {
     const call = called({ id, name, input, kind, server, partial: item["status"] === "incomplete" });
     return { message: true, pieces: [{ item: call, path: [], ids }] };
   }
-  const answers = OUTPUTS.get(type);
+  const answers = RESPONSE_OUTPUTS.get(type);
   if (answers !== undefined) {
     return { message: true, pieces: [{ item: returned({ id, kind: answers, server }), path: [], ids }] };
   }

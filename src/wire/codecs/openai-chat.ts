@@ -16,6 +16,7 @@ import {
   type Codec,
   type Encoded,
   type Encoding,
+  hasPlace,
   pristine,
   type Role,
   roleOf,
@@ -28,6 +29,7 @@ import {
   inputText,
   isContent,
   ownPiece,
+  ownPieces,
   mediaSource,
   mediaUrl,
   type Read,
@@ -171,9 +173,9 @@ function readPicture(part: Fields): Part {
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
-  const joins = (role: string) => how.profile.alternates && (role === "user" || role === "assistant");
-  const sent = items.filter((item) => isSendable(item) || !omitted.push(item));
-  for (const bundle of bundles(sent, FORMAT, { joins, roleIn, joined: how.joined, split: how.split })) {
+  const joins = (role: Role) => how.profile.alternates && (role === "user" || role === "assistant");
+  const sent = items.filter((item) => hasPlace(item, FORMAT) || !omitted.push(item));
+  for (const bundle of bundles(sent, FORMAT, { joins, roleIn }, how)) {
     const same = pristine(bundle, FORMAT, (item) => write(item, how));
     messages.push(...(same === undefined ? rebuild(bundle, how) : [same]));
   }
@@ -184,13 +186,6 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
 function roleIn(item: Item): Role {
   const read = item.origin?.format === FORMAT ? (item.origin.message as Fields)["role"] : undefined;
   return item.kind === "other" && read === "function" ? "tool" : roleOf(item);
-}
-
-/** Reasoning has no place in a chat request, nor has an approval; what the provider ran itself stays with it. */
-function isSendable(item: Item): boolean {
-  if (item.origin?.format === FORMAT) return true;
-  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
-  return item.kind === "assistant" || item.kind === "user" || item.kind === "system";
 }
 
 function rebuild(bundle: Bundle, how: Encoding): readonly object[] {
@@ -265,7 +260,7 @@ function writePart(part: Part): readonly unknown[] {
 
 /** The pieces of one item: as they were read, with the id and the name it is sent under. */
 function write(item: Item, how: Encoding): readonly unknown[] {
-  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  const from = ownPieces(item, FORMAT);
   if (item.kind === "call") return writeCall(item, from, how);
   if (item.kind === "output") return writeOutput(item, from, how);
   return from ?? [];
