@@ -1,7 +1,7 @@
 import type { Item } from "../wire/item.ts";
 import { asList, asText, type Fields, fieldsOf, isFields } from "../base/fields.ts";
 import type { Piece, Reading } from "./format.ts";
-import { assistant, at, called, mostly, returned, system, user } from "./skeleton.ts";
+import { assistant, at, called, mostly, returned, system, user, whole } from "./skeleton.ts";
 
 /**
  * Chat-completions messages and their dialects: `tool_calls` on an assistant message, a `tool` message for each.
@@ -70,8 +70,4 @@ function outputs(message: Fields): readonly Piece[] {
   const key = "tool_call_id" in message || !("id" in message) ? "tool_call_id" : "id";
   const failed = message["error"] === true || isFields(message["error"]);
   return [{ item: returned({ id: message[key], failed }), path: [], ids: [[key]] }];
-}
-
-function whole(item: Item): Piece {
-  return { item, path: [], ids: [] };
 }

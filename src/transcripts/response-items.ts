@@ -1,8 +1,8 @@
 import { RESPONSE_CALLS, RESPONSE_OUTPUTS } from "../wire/codecs/responses-types.ts";
 import { inAnswers } from "./answer-steps.ts";
 import { asText, type Fields } from "../base/fields.ts";
-import type { Piece, Reading } from "./format.ts";
-import { assistant, called, reasoning, returned, system, user } from "./skeleton.ts";
+import type { Reading } from "./format.ts";
+import { called, reasoning, returned, spoken, whole } from "./skeleton.ts";
 
 /** Responses items, as the API takes them and as Codex keeps them. */
 
@@ -28,7 +28,7 @@ export function responseItems(): (item: Fields) => Reading | undefined {
 
 function readItem(item: Fields): Reading | undefined {
   const type = asText(item["type"]) ?? "message";
-  if (type === "message") return message(item);
+  if (type === "message") return spoken(item);
   const kind = RESPONSE_CALLS.get(type);
   // The output of a shell names its call as its own id.
   const field = type === "local_shell_call_output" && item["call_id"] === undefined ? "id" : "call_id";
@@ -46,17 +46,6 @@ function readItem(item: Fields): Reading | undefined {
   if (answers !== undefined) {
     return { message: true, pieces: [{ item: returned({ id, kind: answers, server }), path: [], ids }] };
   }
-  if (type === "reasoning") return { message: false, pieces: [{ item: reasoning(), path: [], ids: [] }] };
-  const other: Piece = { item: { kind: "other", by: type.endsWith("_output") ? "host" : "model" }, path: [], ids: [] };
-  return { message: false, pieces: [other] };
-}
-
-function message({ role, content }: Fields): Reading | undefined {
-  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
-  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
-  return { message: true, pieces: [whole(system(content))] };
-}
-
-function whole(item: Piece["item"]): Piece {
-  return { item, path: [], ids: [] };
+  if (type === "reasoning") return { message: false, pieces: [whole(reasoning())] };
+  return { message: false, pieces: [whole({ kind: "other", by: type.endsWith("_output") ? "host" : "model" })] };
 }

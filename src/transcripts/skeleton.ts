@@ -2,6 +2,7 @@ import {
   type AssistantItem,
   type CallItem,
   type CallKind,
+  type Item,
   type OutputItem,
   type Part,
   type ReasoningItem,
@@ -9,7 +10,8 @@ import {
   toolCallId,
   type UserItem,
 } from "../wire/item.ts";
-import { asText, isFields } from "../base/fields.ts";
+import { asText, type Fields, isFields } from "../base/fields.ts";
+import type { Piece, Reading } from "./format.ts";
 
 /** Items without their texts. A judge asks whether there was text, never which. */
 
@@ -45,6 +47,25 @@ export function system(content: unknown): SystemItem {
 
 export function reasoning(step?: string): ReasoningItem {
   return { kind: "reasoning", text: "", ...(step === undefined ? {} : { step }) };
+}
+
+/** An item that is its element as a whole. */
+export function whole(item: Item): Piece {
+  return { item, path: [], ids: [] };
+}
+
+/** An element that is a message as a whole, in formats that are a flat list. */
+export function spoken({ role, content }: Fields): Reading {
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
+  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
+  return { message: true, pieces: [whole(system(content))] };
+}
+
+/** Where an element stands in the tree of a log, by the fields that say so. */
+export function linksOf(element: Fields, idField: string, parentField: string): Pick<Reading, "id" | "parent"> {
+  const id = asText(element[idField]);
+  const parent = asText(element[parentField]);
+  return { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
 }
 
 export interface CallFacts {

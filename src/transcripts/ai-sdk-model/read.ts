@@ -1,18 +1,18 @@
 import { type ApprovalAnswerItem, toolCallId } from "../../wire/item.ts";
 import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, reasoning, returned, system, user } from "../skeleton.ts";
+import { assistant, called, reasoning, returned, system, user, whole } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role, content } = message;
   const step = `#${position}`;
-  if (role === "system") return { message: true, pieces: [{ item: system(content), path: [], ids: [] }] };
-  if (role === "user") return { message: true, speaks: role, pieces: [{ item: user(content), path: [], ids: [] }] };
+  if (role === "system") return { message: true, pieces: [whole(system(content))] };
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
   if (role !== "assistant" && role !== "tool") return undefined;
   const parts = asList(content);
   const pieces = Array.isArray(content)
     ? parts.flatMap((part, nth) => readPart(fieldsOf(part), nth, role, step))
-    : [{ item: assistant(content, step), path: [], ids: [] }];
+    : [whole(assistant(content, step))];
   const speaks = role === "assistant" ? { speaks: role, turn: step } : {};
   return { message: true, ...speaks, pieces, blocks: parts.length } as Reading;
 }

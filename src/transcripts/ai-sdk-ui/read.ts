@@ -1,6 +1,6 @@
 import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, returned, system, user } from "../skeleton.ts";
+import { assistant, called, returned, system, user, whole } from "../skeleton.ts";
 import type { Path } from "../../base/text/edit.ts";
 
 /** Which states say that an output is there. `partial-call` and `input-streaming`: the arguments were cut. */
@@ -12,8 +12,8 @@ export function readMessage(message: Fields, position: number): Reading | undefi
   const { role } = message;
   const parts = asList(message["parts"]);
   const content = parts.length === 0 ? message["content"] : parts;
-  if (role === "user") return { message: true, speaks: role, pieces: [{ item: user(content), path: [], ids: [] }] };
-  if (role === "system") return { message: true, pieces: [{ item: system(content), path: [], ids: [] }] };
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
+  if (role === "system") return { message: true, pieces: [whole(system(content))] };
   if (role !== "assistant") return undefined;
   const turn = `#${position}`;
   const tools = toolsOf(message);
@@ -75,7 +75,7 @@ function readParts(message: Fields, tools: readonly Tool[], turn: string): reado
     else if (part["type"] === "text") pieces.push({ item: assistant([part], step), path: ["parts", nth], ids: [] });
   }
   if (parts.length === 0) {
-    pieces.push({ item: assistant(message["content"], step), path: [], ids: [] });
+    pieces.push(whole(assistant(message["content"], step)));
     for (const tool of tools) add(tool);
   }
   return [...pieces, ...ended];

@@ -1,7 +1,6 @@
-import type { Item } from "../../wire/item.ts";
 import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, returned, system, user } from "../skeleton.ts";
+import { assistant, called, linksOf, returned, system, user, whole } from "../skeleton.ts";
 
 type Read = (data: Fields, step: string) => Omit<Reading, "message">;
 
@@ -25,9 +24,7 @@ const READERS: ReadonlyMap<string, Read> = new Map<string, Read>(
 
 export function readEvent(event: Fields, at: number): Reading | undefined {
   const data = fieldsOf(event["data"]);
-  const id = asText(event["id"]);
-  const parent = asText(event["parentId"]);
-  const links = { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
+  const links = linksOf(event, "id", "parentId");
   const read = READERS.get(asText(event["type"]) ?? "");
   if (read === undefined) return { message: false, pieces: [], ...links };
   const strand = asText(data["parentToolCallId"]);
@@ -45,8 +42,4 @@ function assistantMessage(data: Fields, step: string): Omit<Reading, "message"> 
     pieces.push({ item: called({ id, name, input, step }), path, ids: [[...path, "toolCallId"]] });
   }
   return { speaks: "assistant", turn: step, pieces, blocks: requests.length };
-}
-
-function whole(item: Item): Piece {
-  return { item, path: [], ids: [] };
 }

@@ -1,6 +1,6 @@
 import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, returned, user } from "../skeleton.ts";
+import { assistant, called, returned, user, whole } from "../skeleton.ts";
 
 export function readMessage(message: Fields, at: number): Reading | undefined {
   const id = asText(message["id"]);
@@ -38,8 +38,4 @@ function readAnswer(message: Fields, step: string): Pick<Reading, "pieces" | "bl
 function responseId(result: unknown, path: Piece["path"]): readonly Piece["path"][] {
   const response = fieldsOf(fieldsOf(result)["functionResponse"]);
   return "id" in response ? [[...path, "functionResponse", "id"]] : [];
-}
-
-function whole(item: Piece["item"]): Piece {
-  return { item, path: [], ids: [] };
 }

@@ -1,6 +1,6 @@
 import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, returned, user } from "../skeleton.ts";
+import { assistant, called, returned, user, whole } from "../skeleton.ts";
 
 const ENDED = new Set(["completed", "error"]);
 
@@ -8,7 +8,7 @@ export function readMessage(message: Fields, at: number): Reading | undefined {
   const info = fieldsOf(message["info"]);
   const parts = asList(message["parts"]);
   if (info["role"] === "user") {
-    return { message: true, speaks: "user", pieces: [{ item: user(parts), path: [], ids: [] }] };
+    return { message: true, speaks: "user", pieces: [whole(user(parts))] };
   }
   if (info["role"] !== "assistant") return { message: true, pieces: [] };
   const turn = `#${at}`;

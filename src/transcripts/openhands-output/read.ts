@@ -1,7 +1,7 @@
 import type { Item } from "../../wire/item.ts";
 import { asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
-import type { Piece, Reading } from "../format.ts";
-import { assistant, at, called, returned, system, user } from "../skeleton.ts";
+import type { Reading } from "../format.ts";
+import { assistant, at, called, returned, system, user, whole } from "../skeleton.ts";
 
 /** Events of the runtime, which no model reads. */
 const SILENT = new Set([
@@ -59,8 +59,4 @@ function readSdkEvent(event: Fields, position: number): Reading {
   const speaks = at(event, "llm_message", "role") === "assistant" ? "assistant" : "user";
   const item = speaks === "user" ? user(content) : assistant(content, `#${position}`);
   return { message: true, speaks, turn: `#${position}`, pieces: [whole(item)] };
-}
-
-function whole(item: Item): Piece {
-  return { item, path: [], ids: [] };
 }
