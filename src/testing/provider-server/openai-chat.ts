@@ -9,14 +9,13 @@ import {
   type Dialect,
   instructionsIn,
   listIn,
-  nameIn,
   pieces,
   type ServerEvent,
   type Telling,
   USAGE,
 } from "./dialect.ts";
 import { CHAT_PARTS, contentsFault } from "./part-types.ts";
-import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
+import { openaiCaller, openaiRefusal, offerFault } from "./openai-refusals.ts";
 
 /** OpenAI chat completions. */
 export const openaiChatDialect: Dialect = {
@@ -51,8 +50,6 @@ function echoFault(messages: readonly Body[]): string | undefined {
   return at < 0 ? undefined : `The reasoning_content in messages[${at}] is not allowed: remove it and try again.`;
 }
 
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-
 function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "you must provide a model parameter";
   if (!Array.isArray(body["messages"])) return "Missing required parameter: 'messages'.";
@@ -73,11 +70,7 @@ function toolFault(tools: unknown): string | undefined {
   if (listIn(tools).length === 0)
     return "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.";
   for (const [at, tool] of listIn(tools).entries()) {
-    const declared = fieldsOf(tool["function"]);
-    const name = nameIn(declared["name"]);
-    if (!TOOL_NAME.test(name))
-      return `Invalid 'tools[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
-    const fault = schemaFault(name, declared);
+    const fault = offerFault(fieldsOf(tool["function"]), `tools[${at}].function`);
     if (fault !== undefined) return fault;
   }
   return undefined;

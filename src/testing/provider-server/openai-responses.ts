@@ -9,14 +9,13 @@ import {
   type Dialect,
   instructionsIn,
   listIn,
-  nameIn,
   pieces,
   type ServerEvent,
   type Telling,
   USAGE,
 } from "./dialect.ts";
 import { contentsFault, RESPONSES_PARTS } from "./part-types.ts";
-import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
+import { openaiCaller, openaiRefusal, offerFault } from "./openai-refusals.ts";
 import { isSealed, seal } from "./seal.ts";
 
 /** OpenAI responses. */
@@ -49,8 +48,6 @@ function asked(body: Body): Asked {
   });
 }
 
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-
 function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "Missing required parameter: 'model'.";
   if (body["input"] === undefined) return "Missing required parameter: 'input'.";
@@ -58,10 +55,7 @@ function refuseBody(body: Body): string | undefined {
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
   for (const [at, tool] of listIn(body["tools"]).entries()) {
     if (tool["type"] !== "function") continue;
-    const name = nameIn(tool["name"]);
-    if (!TOOL_NAME.test(name))
-      return `Invalid 'tools[${at}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
-    const fault = schemaFault(name, tool);
+    const fault = offerFault(tool, `tools[${at}]`);
     if (fault !== undefined) return fault;
   }
   for (const [at, item] of listIn(body["input"]).entries()) {
