@@ -1,7 +1,6 @@
 import type { ModelFailure, ModelFailureKind } from "../contracts/model.ts";
-import { type Fields, isFields } from "../base/fields.ts";
-import { asList } from "../wire/codecs/read.ts";
-import { countOf, fieldsOf, wordOf } from "./fields.ts";
+import { asList, type Fields, fieldsOf, isFields } from "../base/fields.ts";
+import { countOf, wordOf } from "./fields.ts";
 
 /** Whether the same request may succeed later, by kind. */
 const RETRYABLE: Readonly<Record<ModelFailureKind, boolean>> = {
@@ -118,8 +117,8 @@ export function cut(begun: boolean): ModelFailure {
  * answer.
  */
 export function readSdkError(thrown: unknown, address?: string): SdkError {
-  const fields = isFields(thrown) ? thrown : {};
-  const body = isFields(fields["error"]) ? fields["error"] : {};
+  const fields = fieldsOf(thrown);
+  const body = fieldsOf(fields["error"]);
   const inner = isFields(body["error"]) ? body["error"] : body;
   const status = typeof fields["status"] === "number" ? fields["status"] : toldStatus(inner["code"]);
   const words = wordOf(inner["message"]) ?? wordOf(fields["error"]);

@@ -1,10 +1,3 @@
-import { type Fields, isFields } from "../base/fields.ts";
-
-/** The fields of a value; empty if it is not an object. Nothing that a provider sends can be relied on. */
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
 /** The value if it is a text that is not empty. */
 export function wordOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;

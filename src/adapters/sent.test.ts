@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { deepFreeze } from "../base/freeze.ts";
-import { asList } from "../wire/codecs/read.ts";
-import { fieldsOf } from "./fields.ts";
+import { asList, fieldsOf } from "../base/fields.ts";
 import { writtenOnce } from "./offers.ts";
 import { sentIn, type SentShape } from "./sent.ts";
 

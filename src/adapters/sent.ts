@@ -1,8 +1,8 @@
 import { deepFreeze, isDeepFrozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
-import type { Fields } from "../base/fields.ts";
-import { fieldsOf, wordOf } from "./fields.ts";
+import { type Fields, fieldsOf } from "../base/fields.ts";
+import { wordOf } from "./fields.ts";
 
 /** Where a provider's request body holds its tools (name, description and schema) and the tool that it requires. */
 export interface SentShape {

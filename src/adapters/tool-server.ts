@@ -12,7 +12,8 @@ import {
   TEXT,
 } from "../base/options.ts";
 import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
-import { fieldsOf, wordOf } from "./fields.ts";
+import { wordOf } from "./fields.ts";
+import { fieldsOf } from "../base/fields.ts";
 
 /**
  * The connection to a client, by its shape: the transports of both versions of the MCP SDK fit, and so do those of the

@@ -1,3 +1,4 @@
+import type { Fields } from "../base/fields.ts";
 import { isDeepFrozen } from "../base/freeze.ts";
 import { isCombined, objectSchema } from "../base/object-schema.ts";
 import type { SentRequest, ToolOffer } from "../contracts/model.ts";
@@ -85,8 +86,6 @@ function valueOf(fields: Fields, name: string, unsaid: Fields): unknown {
   const said = Object.hasOwn(fields, name) ? fields[name] : undefined;
   return said === undefined ? unsaid[name] : said;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function twice(names: readonly string[]): readonly string[] {
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];

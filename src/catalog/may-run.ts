@@ -1,5 +1,6 @@
 import { inWords } from "../base/words.ts";
 import { definitionHash, type Permission } from "./offer.ts";
+import { ownField } from "./own-field.ts";
 import type { SessionToolCatalogSnapshot } from "./snapshot.ts";
 import type { CatalogTool } from "./tool.ts";
 
@@ -50,7 +51,7 @@ function beyond(permission: Permission, { tool, name, input }: CallAttempt): str
     case "any":
       return undefined;
     case "actions": {
-      const action = fieldOf(input, permission.field);
+      const action = ownField(input, permission.field);
       if (typeof action === "string" && permission.allowed.includes(action)) return undefined;
       return `Plan mode is on, so ${name} did not run: in plan mode its ${permission.field} can be ${permission.allowed.join(", ")}.`;
     }
@@ -74,10 +75,3 @@ function unprovedBecause(tool: CatalogTool | undefined, input: unknown): string 
 }
 
 const UNPROVED = "nothing proves that it would change nothing.";
-
-/** Own data only: an inherited or computed field could answer the handler differently. */
-function fieldOf(input: unknown, field: string): unknown {
-  if (typeof input !== "object" || input === null) return undefined;
-  const found = Object.getOwnPropertyDescriptor(input, field);
-  return found === undefined ? undefined : (found.value as unknown);
-}

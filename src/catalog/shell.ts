@@ -1,4 +1,5 @@
 import type { ReadOnlyProof, ReadOnlyVerdict } from "../contracts/tool-access.ts";
+import { ownField } from "./own-field.ts";
 import { judgeCommands } from "./shell-commands.ts";
 import { readShell } from "./shell-words.ts";
 
@@ -23,7 +24,7 @@ export function classifyShell(command: string): ReadOnlyVerdict {
  */
 export function shellReadOnly(commandOf?: (input: unknown) => unknown): ReadOnlyProof {
   return (input) => {
-    const command = commandOf === undefined ? commandField(input) : commandOf(input);
+    const command = commandOf === undefined ? ownField(input, COMMAND) : commandOf(input);
     if (typeof command !== "string") return { readOnly: false, why: `it names no command. ${ADVICE}` };
     const odd = commandOf === undefined ? Object.keys(Object(input)).find((field) => field !== COMMAND) : undefined;
     if (odd !== undefined) return { readOnly: false, why: `what its ${odd} changes is not known. ${ADVICE}` };
@@ -32,8 +33,3 @@ export function shellReadOnly(commandOf?: (input: unknown) => unknown): ReadOnly
 }
 
 const COMMAND = "command";
-
-/** Own data only: an inherited or computed field could answer the handler differently. */
-function commandField(input: unknown): unknown {
-  return Object.getOwnPropertyDescriptor(Object(input), COMMAND)?.value as unknown;
-}

@@ -23,18 +23,33 @@ test("[CLI-13] every shell's script names every command and every flag", async (
   expect(await at.run("completion")).toMatchObject({ code: 2 });
 });
 
-test("[CLI-13] bash completes commands, flags and the values of flags with it", async () => {
+async function inBash(): Promise<(...words: readonly string[]) => readonly string[]> {
   const script = join(at.folder, "completion.bash");
   writeFileSync(script, (await at.run("completion", "bash")).out);
-  writeFileSync(join(at.folder, "a-file.db"), "");
-  const complete = (...words: readonly string[]) => {
+  const env = { ...process.env, PATH: installed() };
+  return (...words) => {
     const line = `source ${script}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    return spawnSync("bash", ["-c", line], { encoding: "utf8", cwd: at.folder }).stdout.trim().split("\n");
+    return spawnSync("bash", ["-c", line], { encoding: "utf8", cwd: at.folder, env }).stdout.trim().split("\n");
   };
+}
+
+test("[CLI-13] bash completes commands, flags and the values of flags with it", async () => {
+  writeFileSync(join(at.folder, "a-file.db"), "");
+  const complete = await inBash();
   expect(complete("holdfast", "re")).toEqual(["rewind"]);
   expect(complete("holdfast", "rewind", "--be")).toEqual(["--before"]);
   expect(complete("holdfast", "sessions", "--store", "a-")).toEqual(["a-file.db"]);
   expect(complete("holdfast", "completion", "f")).toEqual(["fish"]);
+});
+
+test("[CLI-13] bash completes sessions for every command that takes one, and files for the others", async () => {
+  await threeWrites(at.folder, "rename-foo");
+  writeFileSync(join(at.folder, "renamed.jsonl"), "");
+  const complete = await inBash();
+  for (const command of ["show", "rewind", "fork", "context", "verify", "export", "gc", "delete"])
+    expect([command, ...complete("holdfast", command, "ren")]).toEqual([command, "rename-foo"]);
+  for (const command of ["doctor", "import"])
+    expect([command, ...complete("holdfast", command, "ren")]).toEqual([command, "renamed.jsonl"]);
 });
 
 /** Whether a shell is here; a test that needs one that is not is skipped, by name. */

@@ -17,6 +17,7 @@ import {
   type DerivePolicy,
   type Reclaim,
   type RefusedView,
+  tokensOf,
   type View,
   type ViewEntry,
 } from "./view.ts";
@@ -74,16 +75,16 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
   const marks = overDefaults(MARKS, options.marks);
   const previous = policy === "incremental" ? options.previous : undefined;
   const cap = budget * marks.output;
-  const last = placeTail(tail, TAIL_TOKENS, pages.length);
-  if (last.length > 0 && !("item" in (last[0] as object))) return refused(budget, 0, last as readonly Unmet[]);
-  const tailEntries = last as readonly ViewEntry[];
-  const tailTokens = sum(tailEntries);
+  const { entries: tailEntries, unmet } = placeTail(tail, TAIL_TOKENS, pages.length);
+  if (unmet.length > 0) return refused(budget, 0, unmet);
+  const tailTokens = tokensOf(tailEntries);
   if (tailTokens > budget) {
     const needs = tailEntries.map(({ level, tokens }, at) => ({ page: tail[at]?.id ?? "", level, needs: tokens }));
     return refused(budget, tailTokens, needs);
   }
 
-  const kept = takeOver(previous, pages, cap, options.counter ?? estimateCounter);
+  const counter = options.counter ?? estimateCounter;
+  const kept = takeOver(previous, pages, cap, counter);
   if (kept.unshowable !== undefined) return refused(budget, 0, [unshowable(kept.unshowable)]);
   const fresh: ViewEntry[] = [];
   for (let at = kept.through; at < pages.length; at += 1) {
@@ -91,9 +92,8 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
     if (entry === undefined) return refused(budget, 0, [unshowable(pages[at] as Page)]);
     fresh.push(entry);
   }
-  const tokens = kept.tokens + sum(fresh) + tailTokens;
+  const tokens = kept.tokens + tokensOf(fresh) + tailTokens;
   const seenBefore = options.previous === undefined ? 0 : behindView(options.previous).count;
-  const counter = options.counter ?? estimateCounter;
   const state = {
     pages,
     tail,
@@ -114,6 +114,27 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
     if (view.tokens <= budget) return view;
   }
   const why = options.reclaim === true && !crossed ? "asked" : policy === "incremental" ? "pressure" : "reset";
+  return afterReclaim(state, [...kept.entries, ...fresh], options, { why, marks, cap, tokens });
+}
+
+/** What a reclaim is about: why there is one, and how much of the budget may be used. */
+interface ReclaimFor {
+  readonly why: Reclaim["why"];
+  readonly marks: Marks;
+  /** The most that one output may take. */
+  readonly cap: number;
+  /** What everything would take without it. */
+  readonly tokens: number;
+}
+
+/** The view that a reclaim leaves: chosen beside what stands and, where that is not wanted or does not fit, anew. */
+function afterReclaim(
+  state: State,
+  entries: readonly ViewEntry[],
+  options: DeriveOptions,
+  { why, marks, cap, tokens }: ReclaimFor,
+): View | RefusedView {
+  const { pages, policy, budget, counter } = state;
   const ask = {
     pages,
     cap,
@@ -122,12 +143,12 @@ export function deriveView(pages: readonly Page[], options: DeriveOptions): View
     coming: policy === "oracle" ? (options.coming ?? new Map()) : new Map(),
     counter,
   };
-  const view = (entries: readonly ViewEntry[]) => whole(state, entries, why, tokens);
+  const view = (chosen: readonly ViewEntry[]) => whole(state, chosen, why, tokens);
   const targetAnew = marks.high * budget;
   const anew = () => fitted(state, { ...ask, entries: [], target: targetAnew, targetAnew }, view);
   if (policy !== "incremental") return anew();
   const target = marks.low * budget;
-  const next = fitted(state, { ...ask, entries: [...kept.entries, ...fresh], target, targetAnew }, view);
+  const next = fitted(state, { ...ask, entries, target, targetAnew }, view);
   // What repair adds to what was chosen beside earlier spans may be more than it adds to a choice without them.
   return next.ok ? next : anew();
 }
@@ -173,7 +194,7 @@ function extended(state: State, previous: View, fresh: readonly ViewEntry[], tok
 /** A view whose older part may have changed: paired again after the last cut, and compared with the one before. */
 function whole(state: State, chosen: readonly ViewEntry[], why: Reclaim["why"] | undefined, before?: number): View {
   const { entries, items, settled } = pairedEntries(chosen, state.counter);
-  const tokens = sum(entries) + state.tailTokens;
+  const tokens = tokensOf(entries) + state.tailTokens;
   const { previous } = state;
   const loss =
     why === undefined || previous === undefined ? undefined : lossOf(previous, entries, why, before ?? tokens);
@@ -224,9 +245,9 @@ function lossOf(
   return {
     why,
     tokensBefore,
-    tokensAfter: sum(entries) + previous.tailTokens,
-    prefixTokens: sum(entries.slice(0, same)),
-    cacheLoss: sum(behind.filter(({ item }) => sent.has(item))),
+    tokensAfter: tokensOf(entries) + previous.tailTokens,
+    prefixTokens: tokensOf(entries.slice(0, same)),
+    cacheLoss: tokensOf(behind.filter(({ item }) => sent.has(item))),
     changed: behind.filter(({ item, to }) => !sent.has(item) && to <= behindView(previous).count).length,
   };
 }
@@ -249,8 +270,4 @@ function uncovered(entries: readonly ViewEntry[], count: number): readonly (read
 
 function refused(budget: number, needed: number, unmet: readonly Unmet[], largest: readonly Unmet[] = []): RefusedView {
   return { ok: false, fault: "floors-exceed-budget", budget, needed, unmet, largest };
-}
-
-function sum(entries: readonly ViewEntry[]): number {
-  return entries.reduce((total, { tokens }) => total + tokens, 0);
 }

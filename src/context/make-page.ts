@@ -7,7 +7,7 @@ import type { CallItem, Item } from "../wire/item.ts";
 import { contentCompressor, roomFor } from "./compress/compress.ts";
 import { contentText } from "./content-text.ts";
 import { aboutOf, evidenceFacts, factsLine, oneLine } from "./facts.ts";
-import { digestOf, handleOf, type Lineage } from "./handle.ts";
+import { digestOf, type Handle, handleOf, type Lineage } from "./handle.ts";
 import { classify, degradationPath, type PageKind, type ResidencyLevel } from "./kind.ts";
 import type { Page, PageScope, PinClass, Provenance, Representation } from "./page.ts";
 import { type Shown, shorterItems } from "./represent.ts";
@@ -109,6 +109,11 @@ function compressedBy({ compressor = contentCompressor, uncompressed }: PageDeps
 /** Names what an item says. */
 export function contentDigest(item: Item, text: string): Sha256 {
   return digestOf(`${item.kind}\n${text}`);
+}
+
+/** The handle that the page of an item will have, for words in it that lead to all of it. */
+export function handleOfItem(item: Item, { lineage }: PageDeps): Handle {
+  return handleOf(lineage, contentDigest(item, contentText(item)));
 }
 
 /** A tool's output is evidence, whoever asks for something else: text cannot promote itself to a rule. */

@@ -64,7 +64,7 @@ export interface Page {
   readonly representations: Readonly<Partial<Record<ResidencyLevel, Representation>>>;
 }
 
-/** What a page is worth after so many turns in which nobody wanted it. */
+/** What is left of a page's recency after a step in which nobody wanted it. */
 const FADING = 0.88;
 
 /** How recently a page was wanted, as of step `now`: the value fades with every step. */

@@ -15,7 +15,7 @@ export interface PairedEntries {
 export function pairedEntries(chosen: readonly ViewEntry[], counter: TokenCounter): PairedEntries {
   const said = chosen.map(({ item }) => item);
   const { history, report } = repairHistory(said);
-  const byItem = entriesByItem(chosen);
+  const byItem = Map.groupBy(chosen, ({ item }) => item); // a host may send one object twice: it has several entries
   let at = 0;
   const entries = history.map((item): ViewEntry => {
     const entry = byItem.get(item)?.shift();
@@ -24,15 +24,4 @@ export function pairedEntries(chosen: readonly ViewEntry[], counter: TokenCounte
   });
   const settled = (history as readonly Item[]) === said && report.inFlight.length === 0;
   return { entries, items: history.slice(), settled };
-}
-
-/** A host may send one object twice, so an item can have several entries. */
-function entriesByItem(entries: readonly ViewEntry[]): Map<Item, ViewEntry[]> {
-  const byItem = new Map<Item, ViewEntry[]>();
-  for (const entry of entries) {
-    const known = byItem.get(entry.item);
-    if (known === undefined) byItem.set(entry.item, [entry]);
-    else known.push(entry);
-  }
-  return byItem;
 }

@@ -41,10 +41,14 @@ export function unshowable(page: Page): Unmet {
 }
 
 /** What follows the items and changes with every request: lowered along its paths until it is small, never below a floor. */
-export function placeTail(tail: readonly Page[], cap: number, base: number): readonly ViewEntry[] | readonly Unmet[] {
+export function placeTail(
+  tail: readonly Page[],
+  cap: number,
+  base: number,
+): { readonly entries: readonly ViewEntry[]; readonly unmet: readonly Unmet[] } {
   const levels = tail.map((page) => degradationPath(page.kind).find((level) => representationAt(page, level)));
-  const missing = tail.filter((_, at) => levels[at] === undefined);
-  if (missing.length > 0) return missing.map(unshowable);
+  const unmet = tail.filter((_, at) => levels[at] === undefined).map(unshowable);
+  if (unmet.length > 0) return { entries: [], unmet };
   const tokensOf = (at: number) => representationAt(tail[at] as Page, levels[at] as ResidencyLevel)?.tokens ?? 0;
   const total = () => tail.reduce((sum, _, at) => sum + tokensOf(at), 0);
   for (let over = total() > cap; over; ) {
@@ -56,7 +60,8 @@ export function placeTail(tail: readonly Page[], cap: number, base: number): rea
     levels[next.at] = next.below;
     over = total() > cap;
   }
-  return tail.map((page, at) => entryAt(page, base + at, levels[at] as ResidencyLevel, "tail") as ViewEntry);
+  const entries = tail.map((page, at) => entryAt(page, base + at, levels[at] as ResidencyLevel, "tail") as ViewEntry);
+  return { entries, unmet };
 }
 
 /** The next level down that can be shown. */

@@ -1,8 +1,7 @@
 import { parseJson } from "../base/json.ts";
 import type { UserItem } from "../wire/item.ts";
 import { oneLine } from "./facts.ts";
-import { digestOf, handleOf } from "./handle.ts";
-import { makePage, type PageDeps } from "./make-page.ts";
+import { handleOfItem, makePage, type PageDeps } from "./make-page.ts";
 import type { Page, PageScope } from "./page.ts";
 
 /** A rule that holds whatever the model says. */
@@ -85,7 +84,7 @@ export function planPage(id: string, plan: PlanLike, deps: PageDeps, turn = 0): 
   const current = steps.find(({ status }) => status === "doing") ?? steps.find(({ status }) => status === "todo");
   const lines = steps.map(({ title, status }) => `- ${status}: ${title}`);
   const item = note(["Plan", `Goal: ${objective}`, ...lines].join("\n"));
-  const whole = handleOf(deps.lineage, digestOf(`user\n${item.parts[0]?.text ?? ""}`));
+  const whole = handleOfItem(item, deps);
   const brief = `Goal: ${oneLine(objective)}${current === undefined ? "" : `\nNow: ${oneLine(current.title)}`}`;
   const done = steps.filter(({ status }) => status === "done").length;
   return makePage(
@@ -115,7 +114,7 @@ export interface Preference {
 export function preferencePage(preference: Preference, deps: PageDeps): Page {
   const { id, text, scope, source } = preference;
   const item = note(`Preference (${scope}, from ${source}):\n${text}`);
-  const whole = handleOf(deps.lineage, digestOf(`user\n${item.parts[0]?.text ?? ""}`));
+  const whole = handleOfItem(item, deps);
   return makePage(
     {
       id: `preference:${id}`,

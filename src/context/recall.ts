@@ -2,7 +2,7 @@ import { grouped } from "./compress/cut.ts";
 import { contentText } from "./content-text.ts";
 import { digestOf, type Handle, looksLikeHandle } from "./handle.ts";
 import type { Page } from "./page.ts";
-import { spanOf } from "./span.ts";
+import { lineOf, spanOf } from "./span.ts";
 import { isSpan } from "./place.ts";
 import type { View } from "./view.ts";
 
@@ -86,7 +86,7 @@ export class HandleTable {
 
   /** One line for each page: its handle and its title. */
   list(): readonly string[] {
-    return [...this.#pages.values()].map(({ handle, title }) => `${handle} ${title}`);
+    return [...this.#pages.values()].map(lineOf);
   }
 
   /**

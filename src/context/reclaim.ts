@@ -4,7 +4,7 @@ import { type Page, representationAt } from "./page.ts";
 import { enteringLevel, entryAt, levelBelow, spanEntry, unshowable } from "./place.ts";
 import { type Candidate, candidateOf, type Selection, selectLevels, type Unmet, type UpgradeOrder } from "./select.ts";
 import { heldIn, isFoldable, spansIn, type Unit, unitsOf } from "./units.ts";
-import type { RefusedView, ViewEntry } from "./view.ts";
+import { type RefusedView, tokensOf, type ViewEntry } from "./view.ts";
 
 export interface ReclaimAsk {
   readonly pages: readonly Page[];
@@ -62,7 +62,7 @@ function reclaimBeside(ask: ReclaimAsk, before: readonly ViewEntry[]): Reclaimed
   const held = heldLevels(ask, heldIn(units, pages));
   const foldable = units.filter((unit) => isFoldable(unit, pages, new Set(held.keys())));
   const spans = foldOldest(ask, before, units, foldable, held);
-  const spanTokens = spans.reduce((sum, { tokens }) => sum + tokens, 0);
+  const spanTokens = tokensOf(spans);
   const open = openPositions(pages.length, spans);
 
   const running = new Set(units.flatMap(({ members, complete }) => (complete ? [] : members)));
@@ -159,7 +159,7 @@ function foldOldest(
     const page = pages[at] as Page;
     return representationAt(page, held.get(at) ?? minFidelity(page.kind))?.tokens ?? 0;
   };
-  const share = target * FLOOR_SHARE - before.reduce((sum, { tokens }) => sum + tokens, 0);
+  const share = target * FLOOR_SHARE - tokensOf(before);
   let floors = units.reduce((sum, { members }) => members.reduce((more, at) => more + floorOf(at), sum), 0);
   const ranges: { from: number; to: number }[] = [];
   for (const { members } of foldable) {

@@ -6,7 +6,7 @@ import { entryAt, spanEntry } from "./place.ts";
 import { chosenRuns } from "./record.ts";
 import { RENDERER } from "./renderer.ts";
 import { estimateCounter } from "./tokens/estimate.ts";
-import { asView, type View, type ViewEntry } from "./view.ts";
+import { asView, tokensOf, type View, type ViewEntry } from "./view.ts";
 
 /**
  * Rebuilds the last view of a session from its pages and its `view-chosen` records. Pass it to `deriveView` as
@@ -35,7 +35,7 @@ export function resumeView(
   }
   // Paired as the last view was: what repair had added counted against its budget, and must again.
   const { entries, items, settled } = pairedEntries(placed, counter);
-  const tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
+  const tokens = tokensOf(entries);
   const fields = {
     ok: true as const,
     items,

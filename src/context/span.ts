@@ -9,18 +9,30 @@ const QUOTED = 4;
 const QUOTE = 100;
 const TOOLS_TOLD = 6;
 
-export interface Span {
-  readonly item: UserItem;
+/** Pages that one handle stands for. */
+export interface PageList {
   readonly handle: Handle;
   /** What the handle resolves to: one line for each page, with a handle of its own. */
   readonly content: string;
 }
 
+export interface Span extends PageList {
+  readonly item: UserItem;
+}
+
+/** The list of the pages. Its handle is keyed by the handles in it, which only the lineage can make. */
+export function listOf(pages: readonly Page[]): PageList {
+  const content = pages.map(lineOf).join("\n");
+  return { content, handle: handleOf(content, digestOf(content)) };
+}
+
+export function lineOf({ handle, title }: Page): string {
+  return `${handle} ${title}`;
+}
+
 /** One pointer for a run of neighbours: how many, from when to when, what was asked, which tools ran. */
 export function spanOf(pages: readonly Page[]): Span {
-  const content = pages.map(({ handle, title }) => `${handle} ${title}`).join("\n");
-  // Keyed by the handles inside, which only the lineage can make.
-  const handle = handleOf(content, digestOf(content));
+  const { content, handle } = listOf(pages);
   const text = `[Earlier part of this conversation, left out here: ${[
     `${grouped(pages.length)} items${timesOf(pages)}`,
     ...askedIn(pages),

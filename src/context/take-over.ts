@@ -2,7 +2,7 @@ import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { Item } from "../wire/item.ts";
 import type { Page } from "./page.ts";
 import { entering, entryAt, isSpan, spanEntry } from "./place.ts";
-import { behindView, type Reclaim, type View, type ViewEntry } from "./view.ts";
+import { behindView, type Reclaim, tokensOf, type View, type ViewEntry } from "./view.ts";
 
 export interface TakenOver {
   readonly entries: readonly ViewEntry[];
@@ -83,8 +83,7 @@ function rebuilt(
     entries.push(next);
     through = to;
   }
-  const tokens = entries.reduce((sum, entry) => sum + entry.tokens, 0);
-  return { entries, tokens, through, whole: false, why: "changed" };
+  return { entries, tokens: tokensOf(entries), through, whole: false, why: "changed" };
 }
 
 /** Two items may say the same under another id or status. */

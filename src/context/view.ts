@@ -102,6 +102,11 @@ export interface RefusedView {
   readonly largest: readonly Unmet[];
 }
 
+/** What entries cost together. */
+export function tokensOf(entries: readonly ViewEntry[]): number {
+  return entries.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
 /** The list a view was derived from, and how many of its pages the view knows: the list may have grown since. */
 export interface Behind {
   readonly list: readonly Page[];

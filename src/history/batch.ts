@@ -1,3 +1,5 @@
+import { appendTo } from "../base/append-to.ts";
+import { firstWhere } from "../base/first-where.ts";
 import { type CallItem, type OutputItem, spaceOf, type ToolCallId } from "../wire/item.ts";
 import { Placement } from "./placement.ts";
 
@@ -44,7 +46,7 @@ export class Batch {
     this.size = ordinal + 1;
     this.open += 1;
     this.#queues = undefined;
-    if (this.#positions !== undefined) append(this.#positions, call.callId, index);
+    if (this.#positions !== undefined) appendTo(this.#positions, call.callId, index);
   }
 
   /** The first unanswered call this output may answer, by ordinal, or -1. */
@@ -77,26 +79,12 @@ export class Batch {
     if (callId === undefined) return undefined;
     this.#positions ??= this.#makePositions();
     const positions = this.#positions.get(callId) ?? [];
-    let low = 0;
-    let high = positions.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((positions[middle] as number) < request) low = middle + 1;
-      else high = middle;
-    }
-    return positions[low - 1];
+    return positions[firstWhere(positions.length, (at) => (positions[at] as number) >= request) - 1];
   }
 
   /** Which call of the batch stands at this position. */
   ordinalOf(position: number): number {
-    let low = 0;
-    let high = this.size - 1;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.calls[middle] as number) < position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstWhere(this.size - 1, (ordinal) => (this.calls[ordinal] as number) >= position);
   }
 
   /** Ready for the next answer. */
@@ -116,7 +104,7 @@ export class Batch {
 
   #makePositions(): Map<ToolCallId | undefined, number[]> {
     const positions = new Map<ToolCallId | undefined, number[]>();
-    for (let at = 0; at < this.size; at += 1) append(positions, this.items[at]?.callId, this.calls[at] as number);
+    for (let at = 0; at < this.size; at += 1) appendTo(positions, this.items[at]?.callId, this.calls[at] as number);
     return positions;
   }
 
@@ -140,18 +128,10 @@ export class Batch {
     for (let at = this.size - 1; at >= 0; at -= 1) {
       const item = this.items[at] as CallItem;
       if (item.callId === undefined || item.callId === "") continue;
-      const queue = queues.get(queueKey(item));
-      if (queue === undefined) queues.set(queueKey(item), [at]);
-      else queue.push(at);
+      appendTo(queues, queueKey(item), at);
     }
     return queues;
   }
-}
-
-function append<K>(lists: Map<K, number[]>, key: K, value: number): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
 }
 
 /** An empty id on both sides joins nothing: two broken halves do not make a pair. */

@@ -2,7 +2,7 @@ import type { DroppedRecord } from "../records/codec.ts";
 import type { JournalRecord } from "../records/kinds.ts";
 import { type CallRecord, callRecord, goneRecord, userRecord } from "./call-record.ts";
 import { CallTracker, type Told } from "./call-tracker.ts";
-import type { HistoryGlance, HistoryLine } from "./history-block.ts";
+import { type HistoryGlance, type HistoryLine, SUMMARIES } from "./history-block.ts";
 
 /** Where a record of conversation_history is told from. */
 interface Place {
@@ -15,9 +15,6 @@ interface Place {
 }
 
 type Entry = JournalRecord | DroppedRecord;
-
-/** How many of the newest a prompt shows. */
-const NEWEST = 3;
 
 /**
  * The order of a session's history, and where in the journal each of its records is told from: a few numbers for each, so
@@ -34,7 +31,7 @@ export class CallIndex {
     const told = this.#tracker.take(entry);
     if (told === undefined) return;
     this.#places.push(placeOf(told));
-    this.#newest = [...this.#newest, lineOf(told)].slice(-NEWEST);
+    this.#newest = [...this.#newest, lineOf(told)].slice(-SUMMARIES);
   }
 
   /** Why a record that was there is not any more, when retention has cut it off. */

@@ -28,13 +28,7 @@ interface Ties {
 export function protocolGroups(items: readonly Item[]): readonly ProtocolGroup[] {
   const ties = tiesOf(items);
   const groupOf = assign(items, ties);
-  const members = new Map<number, number[]>();
-  for (let at = 0; at < items.length; at += 1) {
-    const group = groupOf[at] as number;
-    const list = members.get(group);
-    if (list === undefined) members.set(group, [at]);
-    else list.push(at);
-  }
+  const members = Map.groupBy(items.keys(), (at) => groupOf[at] as number);
   return [...members.values()].map((list) => ({
     members: list,
     kind: kindOf(list, items, ties),

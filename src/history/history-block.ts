@@ -31,7 +31,8 @@ export const HISTORY_GUIDANCE = [
 
 /** All summaries together, in bytes. */
 const SUMMARY_BYTES = 300;
-const SUMMARIES = 3;
+/** How many of the newest calls a prompt shows. */
+export const SUMMARIES = 3;
 
 /**
  * The lines about the history in the tail of a request. They are as long for a million records as for three, and show

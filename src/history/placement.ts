@@ -1,3 +1,4 @@
+import { firstWhere } from "../base/first-where.ts";
 import type { CallItem } from "../wire/item.ts";
 
 /** What placing needs to know of an answer and its outputs; `batch.ts` has it. */
@@ -49,7 +50,7 @@ export class Placement {
   of(ordinal: number): number {
     const { length } = this.#outputs;
     if (length === 0) return this.#ends[ordinal] as number;
-    const later = firstAbove(this.#peaks, ordinal);
+    const later = firstWhere(this.#peaks.length, (at) => (this.#peaks[at] as number) > ordinal);
     return later === length ? this.#lastOutput + 1 : (this.#outputs[later] as number);
   }
 }
@@ -69,16 +70,4 @@ function runEnds({ size, calls, items, lastModel, asks }: Answered): readonly nu
     ends.push(end);
   }
   return ends.reverse();
-}
-
-/** Where rising numbers first pass a value. */
-function firstAbove(rising: readonly number[], value: number): number {
-  let low = 0;
-  let high = rising.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((rising[middle] as number) > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -1,5 +1,6 @@
+import { appendTo } from "../base/append-to.ts";
 import { deniedWords } from "../wire/denial.ts";
-import type { ApprovalRequestItem, CallItem, Item, OutputItem, ToolCallId, UserItem } from "../wire/item.ts";
+import type { ApprovalRequestItem, CallItem, Item, OutputItem, ToolCallId } from "../wire/item.ts";
 import { unreachable } from "../base/unreachable.ts";
 import type { Batch } from "./batch.ts";
 import { MadeItems } from "./made-items.ts";
@@ -200,7 +201,7 @@ class Planner {
     const output = this.#items[finding.at] as OutputItem;
     const note = this.#made.once(output, "late", () => lateNote(call, output), call);
     this.#drops.add(finding.at);
-    this.#addNote(finding.at, note);
+    appendTo(this.#notes, finding.at, note);
     this.#decided(finding, "noted", note);
   }
 
@@ -259,7 +260,7 @@ class Planner {
     const denial = this.#denied.has(finding.at) ? deniedWords(this.#denied.get(finding.at)) : undefined;
     const call = this.#callOf(finding);
     const note = this.#made.once(call, `gone ${denial ?? ""}`, () => goneNote(call, output, denial), output);
-    this.#addNote(Math.max(answer, batch.lastModel), note);
+    appendTo(this.#notes, Math.max(answer, batch.lastModel), note);
     this.#decided(finding, "noted", note);
   }
 
@@ -305,12 +306,6 @@ class Planner {
   #place({ batch, ordinal = 0 }: Resolved, item: Item): void {
     this.#placed.push({ before: (batch as Batch).placeOf(ordinal), ordinal, item });
   }
-
-  #addNote(at: number, note: UserItem): void {
-    const here = this.#notes.get(at);
-    if (here === undefined) this.#notes.set(at, [note]);
-    else here.push(note);
-  }
 }
 
 function detached(item: Item): Item {
@@ -333,10 +328,7 @@ function approvalsOf(items: readonly Item[], batch: Batch): Approvals {
   for (let at = batch.start; at <= batch.lastModel; at += 1) {
     const item = items[at] as Item;
     const call = item.kind === "approval-request" ? batch.askedBy(at, item.callId) : undefined;
-    if (call === undefined) continue;
-    const asked = requests.get(call);
-    if (asked === undefined) requests.set(call, [at]);
-    else asked.push(at);
+    if (call !== undefined) appendTo(requests, call, at);
   }
   for (let at = batch.lastModel + 1; at < items.length; at += 1) {
     const item = items[at] as Item;
@@ -348,10 +340,7 @@ function approvalsOf(items: readonly Item[], batch: Batch): Approvals {
 
 function inOrder(placed: readonly Placed[]): ReadonlyMap<number, readonly Item[]> {
   const insertions = new Map<number, Item[]>();
-  for (const { before, item } of placed.toSorted((a, b) => a.before - b.before || a.ordinal - b.ordinal)) {
-    const here = insertions.get(before);
-    if (here === undefined) insertions.set(before, [item]);
-    else here.push(item);
-  }
+  const sorted = placed.toSorted((a, b) => a.before - b.before || a.ordinal - b.ordinal);
+  for (const { before, item } of sorted) appendTo(insertions, before, item);
   return insertions;
 }

@@ -1,3 +1,5 @@
+import { appendTo } from "../base/append-to.ts";
+import { firstWhere } from "../base/first-where.ts";
 import { type CallItem, type OutputItem, spaceOf } from "../wire/item.ts";
 import { isWeak, type PairScan } from "./scan.ts";
 
@@ -16,10 +18,7 @@ export class Strays {
     this.#scan = scan;
     this.#left = new Set(scan.strays.keys());
     for (const [at, output] of [...scan.strays].reverse()) {
-      const key = this.#key(output, at, output.name, isWeak(output));
-      const queue = this.#queues.get(key);
-      if (queue === undefined) this.#queues.set(key, [at]);
-      else queue.push(at);
+      appendTo(this.#queues, this.#key(output, at, output.name, isWeak(output)), at);
     }
   }
 
@@ -55,12 +54,5 @@ export function sameTurn({ turns }: PairScan, one: number, other: number): boole
 
 /** How many user turns have begun before a position. */
 function turnOf(turns: readonly number[], at: number): number {
-  let low = 0;
-  let high = turns.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((turns[middle] as number) < at) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(turns.length, (nth) => (turns[nth] as number) >= at);
 }

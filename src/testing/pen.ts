@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type {
   AppendBatch,
   Conflict,
+  ForkBatch,
   NewBlob,
   Receipt,
   Reference,
@@ -72,6 +73,10 @@ export function appendOf(
     leaseMs: LEASE_MS,
     ...more,
   };
+}
+
+export function forkOf(from: SessionId, after: Link, as: string): ForkBatch {
+  return { kind: "fork", from, after, session: toSessionId(as), at: AT };
 }
 
 /** Appends one record per body and moves on. */

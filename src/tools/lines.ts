@@ -1,3 +1,5 @@
+import { firstWhere } from "../base/first-where.ts";
+
 /** Lines as people count them: a last line break ends a line and begins none. */
 export function lineCount(text: string): number {
   if (text === "") return 0;
@@ -59,19 +61,8 @@ export function asSeen(text: string) {
     if (line.end === "\r\n") long.push(place);
     place += 1;
   }
-  const inText = (at: number) => mark.length + at + countBelow(long, at);
+  const inText = (at: number) => mark.length + at + firstWhere(long.length, (nth) => (long[nth] as number) >= at);
   return { seen: lines.map((line) => line.text).join("\n"), usual, inText };
-}
-
-/** How many of rising numbers are below one. */
-function countBelow(rising: readonly number[], limit: number): number {
-  let [low, high] = [0, rising.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((rising[middle] as number) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 export function joinedLines(lines: readonly Line[], usual: string): string {

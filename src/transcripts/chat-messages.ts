@@ -1,8 +1,7 @@
 import type { Item } from "../wire/item.ts";
-import type { Fields } from "../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../base/fields.ts";
 import type { Piece, Reading } from "./format.ts";
-import { isFields } from "../base/fields.ts";
-import { assistant, at, called, fieldsOf, listOf, mostly, returned, system, textOf, user } from "./skeleton.ts";
+import { assistant, at, called, mostly, returned, system, user, whole } from "./skeleton.ts";
 
 /**
  * Chat-completions messages and their dialects: `tool_calls` on an assistant message, a `tool` message for each.
@@ -34,14 +33,14 @@ export function readChatMessage(message: Fields, position: number): Reading | un
 }
 
 function speaker(message: Fields, role: "user" | "assistant", step: string): Reading {
-  const calls = listOf(message["tool_calls"]);
+  const calls = asList(message["tool_calls"]);
   const { content } = message;
   const said: Item = role === "user" ? user(content) : assistant(content, step);
   const pieces: Piece[] = calls.length === 0 || content ? [whole(said)] : [];
   for (const [nth, call] of calls.entries()) {
     if (!isFields(call)) continue;
     const body = isFields(call["function"]) ? call["function"] : fieldsOf(call["custom"]);
-    const name = body["name"] ?? textOf(call["function"]) ?? call["name"];
+    const name = body["name"] ?? asText(call["function"]) ?? call["name"];
     const input = body["arguments"] ?? call["arguments"];
     const path = ["tool_calls", nth];
     pieces.push({ item: called({ id: call["id"], name, input, step }), path, ids: [[...path, "id"]] });
@@ -50,7 +49,7 @@ function speaker(message: Fields, role: "user" | "assistant", step: string): Rea
 }
 
 function outputs(message: Fields): readonly Piece[] {
-  const several = listOf(message["tool_call_ids"]);
+  const several = asList(message["tool_call_ids"]);
   if (several.length > 0) {
     return several.map((id, nth) => ({
       item: returned({ id }),
@@ -58,7 +57,7 @@ function outputs(message: Fields): readonly Piece[] {
       ids: [["tool_call_ids", nth]],
     }));
   }
-  const nested = listOf(message["tool_messages"]);
+  const nested = asList(message["tool_messages"]);
   if (nested.length > 0) {
     return nested.map((one, nth) => {
       const path = ["tool_messages", nth];
@@ -71,8 +70,4 @@ function outputs(message: Fields): readonly Piece[] {
   const key = "tool_call_id" in message || !("id" in message) ? "tool_call_id" : "id";
   const failed = message["error"] === true || isFields(message["error"]);
   return [{ item: returned({ id: message[key], failed }), path: [], ids: [[key]] }];
-}
-
-function whole(item: Item): Piece {
-  return { item, path: [], ids: [] };
 }

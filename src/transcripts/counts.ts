@@ -1,3 +1,4 @@
+import { firstWhere } from "../base/first-where.ts";
 import type { Reading } from "./format.ts";
 
 /** Defects by their literal definition: read strictly, by id alone, in the order of the file. */
@@ -137,21 +138,11 @@ function displaced(calls: readonly Occurrence[], outputs: readonly Occurrence[],
 }
 
 function isParted(call: Occurrence, output: Occurrence, spoken: readonly Spoken[]): boolean {
-  for (let nth = firstAfter(spoken, call.at); nth < spoken.length; nth += 1) {
+  const first = firstWhere(spoken.length, (nth) => (spoken[nth] as Spoken).at > call.at);
+  for (let nth = first; nth < spoken.length; nth += 1) {
     const { at, turn } = spoken[nth] as Spoken;
     if (at > output.at) return false;
     if (turn !== call.turn) return true;
   }
   return false;
-}
-
-function firstAfter(spoken: readonly Spoken[], at: number): number {
-  let low = 0;
-  let high = spoken.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((spoken[middle] as Spoken).at > at) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

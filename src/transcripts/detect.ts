@@ -1,9 +1,7 @@
-import type { Fields } from "../base/fields.ts";
+import { asList, type Fields, isFields } from "../base/fields.ts";
 import type { Format, FormatId } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import type { Head } from "./head.ts";
-import { isFields } from "../base/fields.ts";
-import { listOf } from "./skeleton.ts";
 import type { Path } from "../base/text/edit.ts";
 
 /**
@@ -36,7 +34,7 @@ export function detectLines({ records }: Head, only?: FormatId): Detected | unde
 export function likelyList(document: unknown): Path | undefined {
   if (Array.isArray(document)) return [];
   if (!isFields(document)) return undefined;
-  const key = Object.keys(document).find((name) => listOf(document[name]).some(isFields));
+  const key = Object.keys(document).find((name) => asList(document[name]).some(isFields));
   return key === undefined ? undefined : [key];
 }
 

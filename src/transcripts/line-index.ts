@@ -1,3 +1,4 @@
+import { firstWhere } from "../base/first-where.ts";
 import { SpanIndex } from "../base/text/span-index.ts";
 import type { Element } from "./transcript.ts";
 
@@ -14,17 +15,7 @@ export class LineIndex {
   lineOf({ path }: Element): number {
     if (this.#breaks.length === 0) return 1;
     const start = this.#spans.spanOf(path)?.start;
-    return start === undefined ? 1 : this.#breaksBefore(start) + 1;
-  }
-
-  #breaksBefore(offset: number): number {
-    let low = 0;
-    let high = this.#breaks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#breaks[middle] as number) < offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    if (start === undefined) return 1;
+    return firstWhere(this.#breaks.length, (nth) => (this.#breaks[nth] as number) >= start) + 1;
   }
 }

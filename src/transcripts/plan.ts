@@ -1,3 +1,4 @@
+import { appendTo } from "../base/append-to.ts";
 import { textOf as outputText } from "../wire/item.ts";
 import type { Format, Piece } from "./format.ts";
 import type { Judgement } from "./judge.ts";
@@ -64,7 +65,7 @@ class ChangePlanner {
     for (const [element, pieces] of dropped) this.#drop(element, pieces);
     for (const { entry, output } of inside) {
       const callId = output.callId as string;
-      push(this.#inside, entry.element, { kind: "answer", ...entry, callId, text: outputText(output.parts) });
+      appendTo(this.#inside, entry.element, { kind: "answer", ...entry, callId, text: outputText(output.parts) });
     }
     let anchor: Element | undefined;
     for (const run of runs) anchor = this.#place(run, anchor);
@@ -95,7 +96,7 @@ class ChangePlanner {
         return run.element;
       case "moves":
         this.#removed.add(run.element);
-        push(this.#inserts, anchor, { kind: "moved", element: run.element });
+        appendTo(this.#inserts, anchor, { kind: "moved", element: run.element });
         this.#links?.move(run.element);
         return anchor;
       case "part": {
@@ -103,7 +104,7 @@ class ChangePlanner {
         for (const { path } of pieces) this.#edit(run.element, { op: "remove", path });
         const link = this.#links?.part(run.element);
         const linked = link === undefined ? {} : { link };
-        push(this.#inserts, anchor, { kind: "part", element: run.element, pieces, ...linked });
+        appendTo(this.#inserts, anchor, { kind: "part", element: run.element, pieces, ...linked });
         return anchor;
       }
       default: {
@@ -111,7 +112,7 @@ class ChangePlanner {
         const link = this.#links?.answer(run.call.element, callId);
         const text = outputText(run.output.parts);
         const linked = link === undefined ? {} : { link };
-        push(this.#inserts, anchor, { kind: "answer", ...run.call, callId, text, ...linked });
+        appendTo(this.#inserts, anchor, { kind: "answer", ...run.call, callId, text, ...linked });
         return anchor;
       }
     }
@@ -132,14 +133,8 @@ class ChangePlanner {
   }
 
   #edit(element: Element, edit: Edit): void {
-    push(this.#edits, element, edit);
+    appendTo(this.#edits, element, edit);
   }
 }
 
 const NO_EDITS: readonly Edit[] = [];
-
-function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}

@@ -1,3 +1,5 @@
+import { appendTo } from "../base/append-to.ts";
+import { firstWhere } from "../base/first-where.ts";
 import type { Edit, NewText } from "../base/text/edit.ts";
 import type { Changes } from "./plan.ts";
 import { Renderer, type TextOf } from "./render.ts";
@@ -53,14 +55,8 @@ class LogChanges implements RecordChanges {
 
   #elementAt(record: number): Element | undefined {
     const { elements } = this.#changes;
-    let low = 0;
-    let high = elements.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((elements[middle] as Element).record < record) low = middle + 1;
-      else high = middle;
-    }
-    return elements[low]?.record === record ? elements[low] : undefined;
+    const element = elements[firstWhere(elements.length, (at) => (elements[at] as Element).record >= record)];
+    return element?.record === record ? element : undefined;
   }
 }
 
@@ -71,11 +67,6 @@ function documentChanges(
   textOf: TextOf,
 ): RecordChanges {
   const all = new Map<number, Edit[]>();
-  const add = (record: number, edit: Edit) => {
-    const edits = all.get(record);
-    if (edits === undefined) all.set(record, [edit]);
-    else edits.push(edit);
-  };
   for (const [nth, { elements, editsOf, removed, inserts, inside }] of changes.entries()) {
     const { list } = conversations[nth] as Required<Conversation>;
     const ownEdits = (element: Element): readonly Edit[] => {
@@ -85,13 +76,13 @@ function documentChanges(
     const render = new Renderer(format, textOf, ownEdits);
     for (const element of elements) {
       const { record, path } = element;
-      if (removed.has(element)) add(record, { op: "remove", path });
-      else for (const edit of ownEdits(element)) add(record, { ...edit, path: [...path, ...edit.path] });
+      if (removed.has(element)) appendTo(all, record, { op: "remove", path });
+      else for (const edit of ownEdits(element)) appendTo(all, record, { ...edit, path: [...path, ...edit.path] });
     }
     for (const [anchor, added] of inserts) {
       const index = anchor === undefined ? 0 : (anchor.path.at(-1) as number) + 1;
       const texts = added.map((insert): NewText => render.added(insert));
-      add(list.record, { op: "insert", path: list.path, index, texts });
+      appendTo(all, list.record, { op: "insert", path: list.path, index, texts });
     }
   }
   return { editsOf: (record) => all.get(record) ?? [], isRemoved: () => false, added: () => [] };

@@ -1,3 +1,4 @@
+import { appendTo } from "../base/append-to.ts";
 import { toolCallId } from "../wire/item.ts";
 import { type Edit, editText, type NewText, type Path } from "../base/text/edit.ts";
 import { type Child, childrenOf } from "../base/text/scan.ts";
@@ -92,9 +93,7 @@ class PartedElement {
     for (const edit of edits) {
       const nth = edit.path[depth];
       if (edit.op !== "set" || typeof nth !== "number") continue;
-      const own = this.#edits.get(nth) ?? [];
-      if (own.length === 0) this.#edits.set(nth, own);
-      own.push({ ...edit, path: edit.path.slice(depth + 1) });
+      appendTo(this.#edits, nth, { ...edit, path: edit.path.slice(depth + 1) });
     }
   }
 

@@ -1,39 +1,17 @@
-import type { CallKind } from "../wire/item.ts";
+import { RESPONSE_CALLS, RESPONSE_OUTPUTS } from "../wire/codecs/responses-types.ts";
 import { inAnswers } from "./answer-steps.ts";
-import type { Fields } from "../base/fields.ts";
-import type { Piece, Reading } from "./format.ts";
-import { assistant, called, reasoning, returned, system, textOf, user } from "./skeleton.ts";
+import { asText, type Fields } from "../base/fields.ts";
+import type { Reading } from "./format.ts";
+import { called, reasoning, returned, spoken, whole } from "./skeleton.ts";
 
 /** Responses items, as the API takes them and as Codex keeps them. */
 
-const CALLS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
-  Object.entries({
-    function_call: "function",
-    custom_tool_call: "custom",
-    local_shell_call: "shell",
-    tool_search_call: "search",
-    computer_call: "computer",
-    shell_call: "commands",
-    apply_patch_call: "patch",
-  } as const),
-);
-const OUTPUTS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
-  Object.entries({
-    function_call_output: "function",
-    custom_tool_call_output: "custom",
-    local_shell_call_output: "shell",
-    tool_search_output: "search",
-    computer_call_output: "computer",
-    shell_call_output: "commands",
-    apply_patch_call_output: "patch",
-  } as const),
-);
 /** What the provider runs itself: kept, never paired. */
 const OWN = ["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"];
 
 export const RESPONSE_TYPES: ReadonlySet<string> = new Set([
-  ...CALLS.keys(),
-  ...OUTPUTS.keys(),
+  ...RESPONSE_CALLS.keys(),
+  ...RESPONSE_OUTPUTS.keys(),
   ...OWN,
   "message",
   "reasoning",
@@ -49,9 +27,9 @@ export function responseItems(): (item: Fields) => Reading | undefined {
 }
 
 function readItem(item: Fields): Reading | undefined {
-  const type = textOf(item["type"]) ?? "message";
-  if (type === "message") return message(item);
-  const kind = CALLS.get(type);
+  const type = asText(item["type"]) ?? "message";
+  if (type === "message") return spoken(item);
+  const kind = RESPONSE_CALLS.get(type);
   // The output of a shell names its call as its own id.
   const field = type === "local_shell_call_output" && item["call_id"] === undefined ? "id" : "call_id";
   const ids = [[field]];
@@ -64,21 +42,10 @@ function readItem(item: Fields): Reading | undefined {
     const call = called({ id, name, input, kind, server, partial: item["status"] === "incomplete" });
     return { message: true, pieces: [{ item: call, path: [], ids }] };
   }
-  const answers = OUTPUTS.get(type);
+  const answers = RESPONSE_OUTPUTS.get(type);
   if (answers !== undefined) {
     return { message: true, pieces: [{ item: returned({ id, kind: answers, server }), path: [], ids }] };
   }
-  if (type === "reasoning") return { message: false, pieces: [{ item: reasoning(), path: [], ids: [] }] };
-  const other: Piece = { item: { kind: "other", by: type.endsWith("_output") ? "host" : "model" }, path: [], ids: [] };
-  return { message: false, pieces: [other] };
-}
-
-function message({ role, content }: Fields): Reading | undefined {
-  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
-  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
-  return { message: true, pieces: [whole(system(content))] };
-}
-
-function whole(item: Piece["item"]): Piece {
-  return { item, path: [], ids: [] };
+  if (type === "reasoning") return { message: false, pieces: [whole(reasoning())] };
+  return { message: false, pieces: [whole({ kind: "other", by: type.endsWith("_output") ? "host" : "model" })] };
 }

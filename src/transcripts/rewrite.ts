@@ -1,3 +1,4 @@
+import { firstWhere } from "../base/first-where.ts";
 import type { Format } from "./format.ts";
 import type { Changes } from "./plan.ts";
 import { logLines } from "./log-lines.ts";
@@ -189,13 +190,7 @@ class Shifts {
 
   /** By how much what stood at this position has moved. */
   before(position: number): number {
-    let low = 0;
-    let high = this.#records.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#records[middle] as number) < position) low = middle + 1;
-      else high = middle;
-    }
-    return this.#sums[low - 1] ?? 0;
+    const passed = firstWhere(this.#records.length, (nth) => (this.#records[nth] as number) >= position);
+    return this.#sums[passed - 1] ?? 0;
   }
 }

@@ -1,3 +1,4 @@
+import { appendTo } from "../base/append-to.ts";
 import { type CallItem, isPairable, type OutputItem } from "../wire/item.ts";
 import type { Format } from "./format.ts";
 import type { Entry, Judged, Marked } from "./strand.ts";
@@ -104,10 +105,7 @@ function droppedOf({ strand, items }: Judged): ReadonlyMap<Element, readonly Pat
   const kept = new Set(items.map(({ entry }) => entry));
   const dropped = new Map<Element, Path[]>();
   for (const [at, { element, piece }] of strand.entries.entries()) {
-    if (kept.has(at)) continue;
-    const paths = dropped.get(element);
-    if (paths === undefined) dropped.set(element, [piece.path]);
-    else paths.push(piece.path);
+    if (!kept.has(at)) appendTo(dropped, element, piece.path);
   }
   return dropped;
 }

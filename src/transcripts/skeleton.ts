@@ -2,6 +2,7 @@ import {
   type AssistantItem,
   type CallItem,
   type CallKind,
+  type Item,
   type OutputItem,
   type Part,
   type ReasoningItem,
@@ -9,21 +10,10 @@ import {
   toolCallId,
   type UserItem,
 } from "../wire/item.ts";
-import { type Fields, isFields } from "../base/fields.ts";
+import { asText, type Fields, isFields } from "../base/fields.ts";
+import type { Piece, Reading } from "./format.ts";
 
 /** Items without their texts. A judge asks whether there was text, never which. */
-
-export function fieldsOf(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-export function textOf(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
 
 /** Whether most elements of a list are what is expected; a few strangers do not make it another format. */
 export function mostly(list: unknown, is: (element: unknown) => boolean): list is readonly unknown[] {
@@ -59,6 +49,25 @@ export function reasoning(step?: string): ReasoningItem {
   return { kind: "reasoning", text: "", ...(step === undefined ? {} : { step }) };
 }
 
+/** An item that is its element as a whole. */
+export function whole(item: Item): Piece {
+  return { item, path: [], ids: [] };
+}
+
+/** An element that is a message as a whole, in formats that are a flat list. */
+export function spoken({ role, content }: Fields): Reading {
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
+  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
+  return { message: true, pieces: [whole(system(content))] };
+}
+
+/** Where an element stands in the tree of a log, by the fields that say so. */
+export function linksOf(element: Fields, idField: string, parentField: string): Pick<Reading, "id" | "parent"> {
+  const id = asText(element[idField]);
+  const parent = asText(element[parentField]);
+  return { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
+}
+
 export interface CallFacts {
   readonly id: unknown;
   readonly name: unknown;
@@ -73,7 +82,7 @@ export function called({ id, name, input, step, kind = "function", partial, serv
   return {
     kind: "call",
     callKind: kind,
-    name: textOf(name) ?? "",
+    name: asText(name) ?? "",
     ...(typeof id === "string" ? { callId: toolCallId(id) } : {}),
     ...(step === undefined ? {} : { step }),
     ...(typeof input === "string" ? { inputText: isWhole(input) ? "{}" : "{" } : { input: {} }),
@@ -94,7 +103,7 @@ export function returned({ id, name, failed, kind = "function", server }: Output
   return {
     kind: "output",
     callKind: kind,
-    callId: toolCallId(textOf(id) ?? ""),
+    callId: toolCallId(asText(id) ?? ""),
     status: failed === true ? "failed" : "success",
     parts: [TEXT],
     ...(typeof name === "string" && name !== "" ? { name } : {}),

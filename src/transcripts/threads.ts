@@ -1,8 +1,8 @@
 import { countConversation } from "./counts.ts";
 import { likelyList } from "./detect.ts";
 import type { Format, Reading, Thread } from "./format.ts";
-import { isFields } from "../base/fields.ts";
-import { at, listOf } from "./skeleton.ts";
+import { asList, isFields } from "../base/fields.ts";
+import { at } from "./skeleton.ts";
 import type { Path } from "../base/text/edit.ts";
 import type { Conversation, Element } from "./transcript.ts";
 
@@ -26,7 +26,7 @@ export function threadsOf(
       const reading: Reading | undefined = isFields(value) ? read(value, count++) : undefined;
       return reading === undefined ? [] : [{ ...place, path: where, open, reading }];
     };
-    const elements = listOf(at(document, ...path)).flatMap((value, nth) => element(value, [...path, nth], false));
+    const elements = asList(at(document, ...path)).flatMap((value, nth) => element(value, [...path, nth], false));
     const answered = response === undefined ? undefined : at(document, ...response);
     const open = Array.isArray(answered)
       ? answered.flatMap((value, nth) => element(value, [...(response as Path), nth], true))

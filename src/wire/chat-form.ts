@@ -1,7 +1,6 @@
 import type { Adjustment } from "./adjustment.ts";
 import { isThinking, isThought } from "./codecs/chat-thoughts.ts";
-import { type Fields, isFields } from "../base/fields.ts";
-import { asList, asText } from "./codecs/read.ts";
+import { asList, asText, type Fields, isFields } from "../base/fields.ts";
 import type { Item, Origin } from "./item.ts";
 import type { WireProfile } from "./profiles.ts";
 import { NO_TEXT } from "./text.ts";

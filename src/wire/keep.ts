@@ -1,3 +1,4 @@
+import { asList, fieldsOf } from "../base/fields.ts";
 import type { Json } from "../base/json.ts";
 import type { Item, Origin, Part, WireFormat } from "./item.ts";
 import { keptItemsFault } from "./kept-shape.ts";
@@ -54,7 +55,7 @@ export function unkeepItems(kept: KeptItems): readonly Item[] {
 /** A part is a piece of its item's original, so its own copy of the piece need not be kept. */
 function withoutPieces(item: Omit<Item, "origin">, { pieces, message }: Origin): KeptItem {
   if (!("parts" in item)) return item;
-  const own = new Set<unknown>([...pieces, ...contentOf(message)]);
+  const own = new Set<unknown>([...pieces, ...asList(fieldsOf(message)["content"])]);
   const parts = (item.parts as readonly Part[]).map((part) => {
     if (part.type === "other" || part.origin === undefined || !own.has(part.origin.piece)) return part;
     const { origin: _origin, ...plain } = part;
@@ -71,9 +72,4 @@ function withPieces(item: Item, source: Item): Item {
     return same ? ({ ...part, origin } as Part) : part;
   });
   return { ...item, parts } as Item;
-}
-
-function contentOf(message: object): readonly unknown[] {
-  const { content } = message as { readonly content?: unknown };
-  return Array.isArray(content) ? content : [];
 }

@@ -149,6 +149,14 @@ function inWords(error: { readonly message: string; readonly type?: string }, st
   ];
 }
 
+test("[ADAPT-10] a provider's own name of an error means the same where the AI SDK stands before it", () => {
+  const kindOf = (statusCode: number, error: object) =>
+    aiSdkFailure(Object.assign(new Error("no"), { statusCode, responseBody: JSON.stringify({ error }) }), false).kind;
+  expect(kindOf(429, { message: "no", code: "billing_hard_limit_reached" })).toBe("out-of-quota");
+  expect(kindOf(500, { message: "no", type: "not_found_error" })).toBe("refused-request");
+  expect(kindOf(400, { message: "no", type: "overloaded_error" })).toBe("overloaded");
+});
+
 test("[ADAPT-10] what could not be read is never quoted", () => {
   const failure = openaiFailure(new SyntaxError('Unexpected token in "the secret text"'), true);
   expect(failure).toMatchObject({ kind: "unreadable", reached: "yes", retryable: true });

@@ -1,9 +1,9 @@
 import { parseAsWritten } from "../../base/json.ts";
 import type { StopReason, Usage } from "../../contracts/model.ts";
-import { isFields, type Fields } from "../../base/fields.ts";
+import { type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Item } from "../../wire/item.ts";
 import { readMessages } from "../../wire/project.ts";
-import { countOf, fieldsOf, wordOf } from "../fields.ts";
+import { countOf, wordOf } from "../fields.ts";
 
 /** An answer's content as items. */
 export function itemsOf(content: readonly Fields[]): readonly Item[] {

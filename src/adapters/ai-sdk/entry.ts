@@ -5,7 +5,7 @@ import { ANYTHING, BOOLEAN, badOption, checkOptions, OBJECT, type OptionRules } 
 import type { Model } from "../../contracts/model.ts";
 import { type ProfileChoice, type ProfileId, PROFILES, profileOf, type WireProfile } from "../../wire/profiles.ts";
 import { askOnce } from "../ask.ts";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf } from "../../base/fields.ts";
 import { sentIn } from "../sent.ts";
 import { failureOf } from "./errors.ts";
 import { callOptions, OPTIONS_SENT, type Writing } from "./request.ts";

@@ -1,29 +1,12 @@
 import { parseJson } from "../../base/json.ts";
-import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import type { ModelFailure } from "../../contracts/model.ts";
+import { type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { ANTHROPIC_ERRORS, OPENAI_ERRORS } from "../error-names.ts";
 import { failureFrom, kindNamed, retryDelayMs, type SdkError, toldStatus } from "../failure.ts";
-import { countOf, fieldsOf, wordOf } from "../fields.ts";
+import { countOf, wordOf } from "../fields.ts";
 
-/** The providers' names of errors, of all that the SDK may stand before, where the status alone would mislead. */
-const NAMED: Readonly<Record<string, ModelFailureKind>> = {
-  context_length_exceeded: "too-long",
-  string_above_max_length: "too-long",
-  exceed_context_size_error: "too-long",
-  request_too_large: "too-long",
-  insufficient_quota: "out-of-quota",
-  billing_error: "out-of-quota",
-  rate_limit_exceeded: "rate-limited",
-  rate_limit_error: "rate-limited",
-  server_error: "provider-broken",
-  api_error: "provider-broken",
-  overloaded_error: "overloaded",
-  server_is_overloaded: "overloaded",
-  slow_down: "overloaded",
-  timeout_error: "timed-out",
-  invalid_api_key: "not-allowed",
-  authentication_error: "not-allowed",
-  permission_error: "not-allowed",
-};
+/** The names of all that the SDK may stand before. */
+const NAMED = { ...OPENAI_ERRORS, ...ANTHROPIC_ERRORS };
 
 /** What the SDK itself would not send. */
 const UNSENT: readonly string[] = [

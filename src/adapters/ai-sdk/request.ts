@@ -1,10 +1,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { ModelRequest, ReasoningEffort } from "../../contracts/model.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asList } from "../../wire/codecs/read.ts";
+import { asList, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { WireProfile } from "../../wire/profiles.ts";
 import { writeMessages } from "../../wire/project.ts";
-import { fieldsOf, wordOf } from "../fields.ts";
+import { wordOf } from "../fields.ts";
 import { wholeSchema, writtenOnce } from "../offers.ts";
 import { mustBeSendable } from "../send.ts";
 import type { SentShape } from "../sent.ts";

@@ -1,9 +1,8 @@
 import type { ModelEvent, Usage } from "../../contracts/model.ts";
-import type { Fields } from "../../base/fields.ts";
-import { asList, asText } from "../../wire/codecs/read.ts";
+import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 import type { Draft } from "../answer.ts";
 import type { AnswerReader } from "../ask.ts";
-import { fieldsOf, wordOf } from "../fields.ts";
+import { wordOf } from "../fields.ts";
 import { inputOf, itemsOf, stopOf, usageOf } from "./answer.ts";
 
 /** One part of the answer, as the prompt of the next request takes it. */

@@ -1,9 +1,8 @@
 import type { StopReason, Usage } from "../../contracts/model.ts";
 import type { Item } from "../../wire/item.ts";
 import { readMessages } from "../../wire/project.ts";
-import type { Fields } from "../../base/fields.ts";
-import { asList } from "../../wire/codecs/read.ts";
-import { countOf, fieldsOf } from "../fields.ts";
+import { asList, type Fields, fieldsOf } from "../../base/fields.ts";
+import { countOf } from "../fields.ts";
 
 /** The blocks of an answer as items. Only what a request may carry back goes into the message: role and content. */
 export function itemsOf(blocks: readonly unknown[]): readonly Item[] {

@@ -1,6 +1,4 @@
-import type { Fields } from "../../base/fields.ts";
-import { asList } from "../../wire/codecs/read.ts";
-import { fieldsOf } from "../fields.ts";
+import { asList, type Fields, fieldsOf } from "../../base/fields.ts";
 
 /** The parts of a request that form its prefix, in the provider's order: tools, system, messages. */
 export interface Uncached {

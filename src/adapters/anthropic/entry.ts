@@ -3,8 +3,8 @@ import type { JsonObject } from "../../base/json.ts";
 import { BOOLEAN, checkOptions, oneOf, type OptionRules, whole } from "../../base/options.ts";
 import type { Model } from "../../contracts/model.ts";
 import { type ProfileChoice, profileOf } from "../../wire/profiles.ts";
-import { askOnce, onePiece } from "../ask.ts";
 import { MODEL_OPTIONS } from "../model-options.ts";
+import { askSdk, type CallOptions, clientOnce } from "../sdk.ts";
 import { sentIn } from "../sent.ts";
 import { CACHE_MARKS } from "./cache.ts";
 import { failureOf } from "./errors.ts";
@@ -55,8 +55,7 @@ export function anthropic(options: AnthropicOptions): Model {
   const { model, stream = true, maxOutputTokens = 8192, cache = true, thinking = "adaptive", body = {} } = options;
   const profile = profileOf(options.profile ?? "anthropic");
   const how: Writing = { model, profile, stream, maxOutputTokens, cache, thinking, body };
-  let client: Promise<AnthropicClient> | undefined;
-  const connected = () => (client ??= options.client ? Promise.resolve(options.client) : anthropicClient(options));
+  const connected = clientOnce(options.client, () => anthropicClient(options));
   return {
     name: `anthropic:${model}`,
     profile,
@@ -64,15 +63,8 @@ export function anthropic(options: AnthropicOptions): Model {
     ask(request, { signal, inspect }) {
       const written = messagesBody(request, how);
       inspect?.(sentIn(written, MESSAGES_SENT, body));
-      let address: string | undefined;
-      const open = async (own: AbortSignal) => {
-        const asked = await connected();
-        address = asked.baseURL;
-        const sent = asked.messages.create(written, { signal: own, maxRetries: 0 });
-        return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);
-      };
-      const failed = (thrown: unknown, begun: boolean) => failureOf(thrown, begun, address);
-      return askOnce({ request, reader: new MessagesReader(), open, failureOf: failed }, signal);
+      const send = (client: AnthropicClient, call: CallOptions) => client.messages.create(written, call);
+      return askSdk({ request, reader: new MessagesReader(), connected, send, stream, failureOf }, signal);
     },
   };
 }

@@ -1,18 +1,6 @@
 import type { ModelFailure, ModelFailureKind } from "../../contracts/model.ts";
+import { ANTHROPIC_ERRORS } from "../error-names.ts";
 import { failureFrom, kindInWords, readSdkError, type SdkError } from "../failure.ts";
-
-/** What Anthropic's names of errors mean. They also come inside a stream, where there is no status. */
-const NAMED: Readonly<Record<string, ModelFailureKind>> = {
-  rate_limit_error: "rate-limited",
-  billing_error: "out-of-quota",
-  overloaded_error: "overloaded",
-  api_error: "provider-broken",
-  timeout_error: "timed-out",
-  request_too_large: "too-long",
-  authentication_error: "not-allowed",
-  permission_error: "not-allowed",
-  not_found_error: "refused-request",
-};
 
 export function failureOf(thrown: unknown, begun: boolean, address?: string): ModelFailure {
   return failureFrom(readSdkError(thrown, address), named, begun);
@@ -22,5 +10,5 @@ export function failureOf(thrown: unknown, begun: boolean, address?: string): Mo
 function named(error: SdkError): ModelFailureKind | undefined {
   const { type, status } = error;
   if (type === "invalid_request_error") return kindInWords(error) ?? "refused-request";
-  return NAMED[type ?? ""] ?? (status === undefined ? undefined : kindInWords(error));
+  return ANTHROPIC_ERRORS[type ?? ""] ?? (status === undefined ? undefined : kindInWords(error));
 }

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import { objectSchema } from "../../base/object-schema.ts";
 import type { ModelRequest, ReasoningEffort } from "../../contracts/model.ts";
 import { writeMessages } from "../../wire/project.ts";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf } from "../../base/fields.ts";
 import { writtenOnce } from "../offers.ts";
 import { mustBeSendable } from "../send.ts";
 import type { SentShape } from "../sent.ts";

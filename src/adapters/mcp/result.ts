@@ -1,7 +1,6 @@
 import type { Json } from "../../base/json.ts";
 import { checkJson, type PartedResult, type ResultMedia, toolResult } from "../../index.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asList, asText } from "../../wire/codecs/read.ts";
+import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 
 /** What a server answered: whether it calls it a failure, and what it holds. */
 export interface McpResult {
@@ -34,7 +33,7 @@ export function wordsIn({ parts, structured }: McpResult): string {
 }
 
 function partOf(piece: unknown): string | ResultMedia {
-  const block = isFields(piece) ? piece : {};
+  const block = fieldsOf(piece);
   switch (block["type"]) {
     case "text":
       return asText(block["text"]) ?? "";
@@ -42,7 +41,7 @@ function partOf(piece: unknown): string | ResultMedia {
     case "audio":
       return media(block["mimeType"], block["data"]);
     case "resource":
-      return resource(isFields(block["resource"]) ? block["resource"] : {});
+      return resource(fieldsOf(block["resource"]));
     case "resource_link":
       return `[${asText(block["name"]) ?? "resource"}: ${asText(block["uri"]) ?? ""}]`;
     default: // a kind that this version does not know is told as it came

@@ -3,8 +3,9 @@ import type { JsonObject } from "../../base/json.ts";
 import { BOOLEAN, badOption, checkOptions, oneOf, type OptionRules } from "../../base/options.ts";
 import type { Model, ModelRequest } from "../../contracts/model.ts";
 import { type ProfileChoice, type ProfileId, profileOf } from "../../wire/profiles.ts";
-import { type AnswerReader, askOnce, onePiece } from "../ask.ts";
+import type { AnswerReader } from "../ask.ts";
 import { MODEL_OPTIONS } from "../model-options.ts";
+import { askSdk, type CallOptions, clientOnce } from "../sdk.ts";
 import { type SentShape, sentIn } from "../sent.ts";
 import { CHAT_SENT, chatBody } from "./chat/request.ts";
 import { ChatReader } from "./chat/stream.ts";
@@ -12,7 +13,7 @@ import { failureOf } from "./errors.ts";
 import { RESPONSES_SENT, responsesBody } from "./responses/request.ts";
 import { ResponsesReader } from "./responses/stream.ts";
 import type { Writing } from "./writing.ts";
-import { type CallOptions, openAiClient, type OpenAiClient, type OpenAiConnection } from "./vendor.ts";
+import { openAiClient, type OpenAiClient, type OpenAiConnection } from "./vendor.ts";
 
 export { openaiTokens } from "./tokens.ts";
 export type { OpenAiEncoding } from "./vendor.ts";
@@ -113,8 +114,7 @@ function modelOf(
   const { model, stream = true, sealedReasoning = api.sealsReasoning, echoReasoning = false, body = {} } = options;
   const profile = profileOf(options.profile ?? api.profile);
   const how: Writing = { model, profile, stream, sealedReasoning, echoReasoning, limitField, body };
-  let client: Promise<OpenAiClient> | undefined;
-  const connected = () => (client ??= options.client ? Promise.resolve(options.client) : connect(options));
+  const connected = clientOnce(options.client, () => connect(options));
   return {
     name: `${vendor}:${model}`,
     profile,
@@ -122,15 +122,8 @@ function modelOf(
     ask(request, { signal, inspect }) {
       const written = api.body(request, how);
       inspect?.(sentIn(written, api.sent, body));
-      let address: string | undefined;
-      const open = async (own: AbortSignal) => {
-        const asked = await connected();
-        address = asked.baseURL;
-        const sent = api.send(asked, written, { signal: own, maxRetries: 0 });
-        return stream ? ((await sent) as AsyncIterable<unknown>) : onePiece(sent);
-      };
-      const failed = (thrown: unknown, begun: boolean) => failureOf(thrown, begun, address);
-      return askOnce({ request, reader: api.reader(), open, failureOf: failed }, signal);
+      const send = (client: OpenAiClient, call: CallOptions) => api.send(client, written, call);
+      return askSdk({ request, reader: api.reader(), connected, send, stream, failureOf }, signal);
     },
   };
 }

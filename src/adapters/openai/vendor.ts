@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../base/errors.ts";
+import { type CallOptions, clientOptions, loadPeer, type SdkConnection } from "../sdk.ts";
 
 /**
  * The part of the `openai` package that Holdfast uses, by its shape: the package's client fits, and so does a wrapper
@@ -11,40 +11,18 @@ export interface OpenAiClient {
   readonly baseURL?: string;
 }
 
-export interface CallOptions {
-  readonly signal: AbortSignal;
-  /** Always 0: a retry that nobody sees may ask twice what was already answered. */
-  readonly maxRetries: number;
-}
-
 /** How to connect. What is left out, the SDK reads from its environment variables. */
-export interface OpenAiConnection {
-  readonly apiKey?: string;
-  readonly baseURL?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
-}
+export type OpenAiConnection = SdkConnection;
 
 type OpenAiModule = { readonly OpenAI: new (options: object) => OpenAiClient };
 
 /** The official client. The package is an optional peer, so it is loaded with the first question. */
 export async function openAiClient(
-  { apiKey, baseURL, headers, timeoutMs }: OpenAiConnection,
+  connection: OpenAiConnection,
   load: () => Promise<unknown> = () => import("openai"),
 ): Promise<OpenAiClient> {
-  const { OpenAI } = await load().then(
-    (module) => module as OpenAiModule,
-    (cause: unknown) => {
-      throw new HoldfastError("SDK_MISSING", { package: "openai" }, { cause });
-    },
-  );
-  return new OpenAI({
-    logLevel: "off", // a failure is told, not printed: the print quotes the conversation
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(baseURL === undefined ? {} : { baseURL }),
-    ...(headers === undefined ? {} : { defaultHeaders: headers }),
-    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
-  });
+  const { OpenAI } = await loadPeer<OpenAiModule>("openai", load);
+  return new OpenAI(clientOptions(connection));
 }
 
 /** OpenAI's encodings. The name of a model says which one it has. */
@@ -63,12 +41,7 @@ export async function encodingCounter(
   encoding: OpenAiEncoding,
   load: () => Promise<unknown> = ENCODINGS[encoding],
 ): Promise<(text: string) => number> {
-  const { countTokens } = await load().then(
-    (module) => module as EncodingModule,
-    (cause: unknown) => {
-      throw new HoldfastError("SDK_MISSING", { package: "gpt-tokenizer" }, { cause });
-    },
-  );
+  const { countTokens } = await loadPeer<EncodingModule>("gpt-tokenizer", load);
   // Text that spells a special token is text; without this it throws.
   const asText = { disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, asText);

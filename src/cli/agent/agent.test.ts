@@ -23,6 +23,13 @@ function terminal(argv: readonly string[]) {
   return opened;
 }
 
+/** A conversation in a terminal, at its first prompt. */
+async function talk(model: string) {
+  const chat = terminal(["chat", "--model", model, "--session", "talk"]);
+  await chat.sees("› ");
+  return chat;
+}
+
 async function provider(script: Script, first = 0): Promise<string> {
   server = await startProviderServer({ script, first, compatible: true });
   return `${server.url}/v1#model`;
@@ -264,8 +271,7 @@ describe("holdfast chat, in a terminal", () => {
       { calls: [{ name: "ask_user", input: { question: "Which colour?", options: ["red", "blue"] } }] },
       { text: "So be it." },
     ]);
-    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
-    await chat.sees("› ");
+    const chat = await talk(model);
     await chat.types("write a file\r", "Written.");
     expect(readFileSync(join(at.folder, "a.txt"), "utf8")).toBe("one");
     await chat.types("/checkpoints\r", "write_file  success");
@@ -297,8 +303,7 @@ describe("holdfast chat, in a terminal", () => {
       { text: "Never said." },
       { text: "Gone on." },
     ]);
-    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
-    await chat.sees("› ");
+    const chat = await talk(model);
     await chat.types("make no.txt\r", "allow it?");
     await chat.types("rather not\r", "As you wish.");
     expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("rather not");
@@ -318,8 +323,7 @@ describe("holdfast chat, in a terminal", () => {
       { text: "As you wish." },
       shell,
     ]);
-    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
-    await chat.sees("› ");
+    const chat = await talk(model);
     await chat.types("make no.txt\r", "Soon.");
     await chat.types("y\r", "allow it?");
     await chat.types("n\r", "As you wish.");
@@ -332,8 +336,7 @@ describe("holdfast chat, in a terminal", () => {
 
   test("[CLI-16] what ends while somebody is asked is told above the question, which is shown again", async () => {
     const calls = [1, 2].map((n) => ({ name: "shell", input: { command: `echo ${n} > ${n}.txt` } }));
-    const chat = terminal(["chat", "--model", await provider([{ calls }, { text: "Done." }]), "--session", "talk"]);
-    await chat.sees("› ");
+    const chat = await talk(await provider([{ calls }, { text: "Done." }]));
     await chat.types("both\r", "allow it?");
     await chat.types("y\r", "echo 1 > 1.txt"); // has ended
     await chat.sees("allow it?");
@@ -345,8 +348,7 @@ describe("holdfast chat, in a terminal", () => {
 
   test("[CLI-17] Ctrl-C once cancels the turn and keeps the conversation, twice leaves", async () => {
     const model = await provider([{ text: "slow ".repeat(200), slowMs: 50 }, { text: "Here I am." }]);
-    const chat = terminal(["chat", "--model", model, "--session", "talk"]);
-    await chat.sees("› ");
+    const chat = await talk(model);
     await chat.types("talk\r", "slow slow");
     await chat.types("\u0003", "cancelled; what was running has changed nothing");
     await chat.types("still there?\r", "Here I am.");

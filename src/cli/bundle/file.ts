@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes, BundleSource } from "../../index.ts";
 import { Interrupted, untilInterrupted } from "../interrupted.ts";
+import { syncFolder } from "../synced.ts";
 import { unfinished } from "../unfinished.ts";
 
 /**
@@ -39,15 +40,6 @@ export async function writeWhole(option: string, path: string, pieces: AsyncIter
   } finally {
     rmSync(temporary, { force: true });
     finished();
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

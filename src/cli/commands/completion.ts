@@ -55,8 +55,12 @@ function flagsOf({ options }: Command): readonly Flag[] {
   ];
 }
 
+/** Whether a command takes a session, by its usage: `holdfast show SESSION`, `holdfast gc [SESSION]`. */
+function takesSession({ usage: line }: Command): boolean {
+  return /^holdfast \S+ \[?SESSION\b/.test(line);
+}
+
 /** Sessions are asked of the command itself, so that what is offered is what is there. */
-const ABOUT_SESSIONS = ["show", "rewind", "fork", "context", "verify", "export", "gc"];
 const LIST = "holdfast sessions --limit 0 --json 2>/dev/null";
 
 function bash(commands: readonly Command[]): string {
@@ -66,6 +70,7 @@ function bash(commands: readonly Command[]): string {
       .join(" ");
     return `    ${command.name}) flags="${flags}" ;;`;
   });
+  const sessions = commands.filter(takesSession).map(({ name }) => name);
   const takers = (kind: Flag["takes"]) =>
     [...new Set(commands.flatMap(flagsOf).flatMap(({ name, takes }) => (takes === kind ? [`--${name}`] : [])))].join(
       "|",
@@ -88,7 +93,7 @@ ${cases.join("\n")}
   esac
   if [ "\${current#-}" != "$current" ]; then COMPREPLY=($(compgen -W "$flags" -- "$current")); return; fi
   case "$command" in
-    ${ABOUT_SESSIONS.join("|")}) COMPREPLY=($(compgen -W "$(_holdfast_sessions)" -- "$current")) ;;
+    ${sessions.join("|")}) COMPREPLY=($(compgen -W "$(_holdfast_sessions)" -- "$current")) ;;
     completion) COMPREPLY=($(compgen -W "${Object.keys(SHELLS).join(" ")}" -- "$current")) ;;
     *) COMPREPLY=($(compgen -f -- "$current")) ;;
   esac
@@ -101,7 +106,7 @@ function zsh(commands: readonly Command[]): string {
   const action = { nothing: "", file: ":file:_files", folder: ":folder:_files -/", text: ":value:" } as const;
   const cases = commands.map((command) => {
     const flags = flagsOf(command).map(({ name, help, takes }) => `'--${name}[${quoted(help)}]${action[takes]}'`);
-    const rest = ABOUT_SESSIONS.includes(command.name)
+    const rest = takesSession(command)
       ? "'*:session:_holdfast_sessions'"
       : command.name === "completion"
         ? `'1:shell:(${Object.keys(SHELLS).join(" ")})'`
@@ -139,7 +144,7 @@ function fish(commands: readonly Command[]): string {
       const value = { nothing: "", file: " -rF", folder: " -ra '(__fish_complete_directories)'", text: " -x" }[takes];
       lines.push(`complete -c holdfast ${seen} -l ${flag}${value} -d ${quoted(help)}`);
     }
-    if (ABOUT_SESSIONS.includes(name))
+    if (takesSession(command))
       lines.push(`complete -c holdfast ${seen} -a "(${LIST} | string match -ra '(?<=\\"id\\":\\")[^\\"]+')"`);
     if (name === "completion") lines.push(`complete -c holdfast ${seen} -a '${Object.keys(SHELLS).join(" ")}'`);
     if (name === "doctor") lines.push(`complete -c holdfast ${seen} -F`);

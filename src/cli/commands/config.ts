@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import type { CommandBody, Terminal } from "../command.ts";
 import { type Config, readConfig, type Source } from "../config/config.ts";
-import { KEYS, type Key, shown } from "../config/settings.ts";
-import { HoldfastError } from "../../base/errors.ts";
+import { KEYS, type Key, shown, unknownKey } from "../config/settings.ts";
 import { untilInterrupted } from "../interrupted.ts";
-import { nearest } from "../../base/nearest.ts";
 import { type Probed, probe } from "../config/probe.ts";
 import { flagOf, STORE_OPTION, usage, WORKSPACE_OPTION } from "../options.ts";
 import { paint } from "../paint.ts";
@@ -39,10 +37,8 @@ export const config: CommandBody = {
 
 function keyOf(text: string): Key {
   const key = KEYS.find((one) => one === text);
-  if (key !== undefined) return key;
-  const meant = nearest(text, KEYS);
-  const why = `there is no such key${meant === undefined ? "" : `; did you mean ${meant}?`}`;
-  throw new HoldfastError("BAD_OPTION", { option: text, why });
+  if (key === undefined) throw unknownKey(text);
+  return key;
 }
 
 function tellOne({ values, sources }: Config, key: Key, json: boolean, terminal: Terminal): 0 {

@@ -3,8 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Preference } from "../../index.ts";
 import type { Parsed, Terminal } from "../command.ts";
-import { nearest } from "../../base/nearest.ts";
-import { KEYS, type Key, SETTINGS, type Setting, type Values } from "./settings.ts";
+import { KEYS, type Key, SETTINGS, type Setting, unknownKey, type Values } from "./settings.ts";
 
 const FILE_NAME = "holdfast.toml";
 /** A configuration is a page of text. What is larger is some other file. */
@@ -108,12 +107,7 @@ async function fileLayer(file: string, from: "project" | "user"): Promise<Layer>
     if (!isTable(value)) flat.set(name, value);
     else for (const [inner, one] of Object.entries(value)) flat.set(`${name}.${inner}`, one);
   }
-  for (const name of flat.keys()) {
-    if (KEYS.includes(name as Key)) continue;
-    const meant = nearest(name, KEYS);
-    const why = `there is no such key${meant === undefined ? "" : `; did you mean ${meant}?`}`;
-    throw new HoldfastError("BAD_OPTION", { option: name, why, file });
-  }
+  for (const name of flat.keys()) if (!KEYS.includes(name as Key)) throw unknownKey(name, { file });
   return layer((key) => {
     const value = flat.get(key);
     return value === undefined ? undefined : { value, source: { from, place: file }, base: dirname(file) };

@@ -1,3 +1,5 @@
+import { HoldfastError } from "../../base/errors.ts";
+import { nearest } from "../../base/nearest.ts";
 import { bytes, durationOf, lasted, sizeOf } from "../words.ts";
 
 /** What a setting may hold, and how it is told when it does not. */
@@ -160,6 +162,13 @@ export type Key = keyof typeof SETTINGS;
 type ValueOf<K extends Key> = (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 export type Values = { readonly [K in Key]: ValueOf<K> | undefined };
 export const KEYS: readonly Key[] = Object.keys(SETTINGS) as Key[];
+
+/** What to say of a key that there is not, with the one that may have been meant. */
+export function unknownKey(name: string, place: { readonly file?: string } = {}): HoldfastError {
+  const meant = nearest(name, KEYS);
+  const why = `there is no such key${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  return new HoldfastError("BAD_OPTION", { option: name, why, ...place });
+}
 
 /** A value as a file would say it. */
 export function shown(key: Key, value: Values[Key]): string {

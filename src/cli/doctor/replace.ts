@@ -1,8 +1,9 @@
-import { constants, copyFileSync, fsyncSync, openSync, closeSync, renameSync, rmSync, type BigIntStats } from "node:fs";
+import { constants, copyFileSync, renameSync, rmSync, type BigIntStats } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { createGzip } from "node:zlib";
 import { HoldfastError } from "../../index.ts";
+import { syncFolder, syncPath } from "../synced.ts";
 import { unfinished } from "../unfinished.ts";
 import { isSame, statOf } from "./file-source.ts";
 import { piped } from "./piped.ts";
@@ -120,23 +121,5 @@ function backUp(path: string): string {
     }
     syncPath(backup);
     return backup;
-  }
-}
-
-function syncPath(path: string): void {
-  const handle = openSync(path, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function syncFolder(path: string): void {
-  try {
-    syncPath(path);
-  } catch (error) {
-    // Some systems cannot open a folder; there the rename itself is what there is.
-    if (!["EISDIR", "EPERM", "EACCES", "EINVAL"].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
 }

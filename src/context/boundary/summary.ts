@@ -4,20 +4,18 @@ import { protocolGroups } from "../../history/groups.ts";
 import { type CallItem, type Item, textOf, type UserItem } from "../../wire/item.ts";
 import { head } from "../compress/cut.ts";
 import { contentText } from "../content-text.ts";
-import { digestOf, type Handle, handleOf } from "../handle.ts";
-import { makePage, type PageDeps } from "../make-page.ts";
+import type { Handle } from "../handle.ts";
+import { handleOfItem, makePage, type PageDeps } from "../make-page.ts";
 import type { Page } from "../page.ts";
 import { looksLikeCall } from "../compress/weigh.ts";
 import { evidenceFacts, factsLine, oneLine } from "../facts.ts";
+import { listOf, type PageList } from "../span.ts";
 
 /**
  * What stands in requests for the pages that left: the items to show, and a handle that lists every one of those pages.
  */
-export interface LeftBehind {
+export interface LeftBehind extends PageList {
   readonly items: readonly Item[];
-  readonly handle: Handle;
-  /** What the handle resolves to: one line for each page, with the page's own handle. */
-  readonly content: string;
 }
 
 /**
@@ -25,8 +23,7 @@ export interface LeftBehind {
  * empty.
  */
 export function leaveBehind(gone: readonly Page[], summary: Summary, kept: readonly Item[]): LeftBehind {
-  const content = gone.map(({ handle, title }) => `${handle} ${title}`).join("\n");
-  const handle = handleOf(content, digestOf(content));
+  const { content, handle } = listOf(gone);
   const { text: said, groups } = read(summary, kept);
   // Whoever made it: a summary that reads like a call teaches a model to write calls as prose.
   const text = said
@@ -52,9 +49,7 @@ export function summaryPage(
   about: { readonly items: number; readonly listed: Handle },
   deps: PageDeps,
 ): Page {
-  const text = textOf(item.parts);
-  const whole = handleOf(deps.lineage, digestOf(`user\n${text}`));
-  const pointer = `[${about.items} earlier items, in short at ${whole}, each listed at ${about.listed}]`;
+  const pointer = `[${about.items} earlier items, in short at ${handleOfItem(item, deps)}, each listed at ${about.listed}]`;
   return makePage(
     { id, item, pin: "hard", structured: pointer, pointer, title: `summary of ${about.items} items` },
     deps,

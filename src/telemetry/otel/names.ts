@@ -5,16 +5,12 @@ import type { OtelAttributes } from "./vendor.ts";
 
 /** What an event says of its span. What is known when something begins is not said again when it ends. */
 export function attributesOf({ kind, facts }: KernelEvent): OtelAttributes {
-  const attributes: OtelAttributes = {};
-  addDefined(attributes, namesOf(kind).span?.(facts) ?? {});
-  return attributes;
+  return defined(namesOf(kind).span?.(facts) ?? {});
 }
 
 /** Those that name a series of measurements: few values each, or a label that is new every time would make as many. */
 export function labelsOf({ kind, facts }: KernelEvent): OtelAttributes {
-  const attributes: OtelAttributes = {};
-  addDefined(attributes, namesOf(kind).labels?.(facts) ?? { "holdfast.fault": facts["fault"] });
-  return attributes;
+  return defined(namesOf(kind).labels?.(facts) ?? { "holdfast.fault": facts["fault"] });
 }
 
 type Say = (facts: KernelEvent["facts"]) => Loose;
@@ -127,20 +123,17 @@ function providerName(profile: string): string {
 
 /** Any other fact of an event, under our own name. */
 export function factsOf({ kind, facts }: KernelEvent): OtelAttributes {
-  const attributes: OtelAttributes = {};
-  addDefined(
-    attributes,
-    Object.fromEntries(Object.entries(facts).map(([name, value]) => [`holdfast.${kind}.${name}`, value])),
-  );
-  return attributes;
+  return defined(Object.fromEntries(Object.entries(facts).map(([name, value]) => [`holdfast.${kind}.${name}`, value])));
 }
 
-function addDefined(attributes: OtelAttributes, more: Loose): void {
-  for (const name of Object.keys(more)) {
-    const value = more[name];
+/** Values as attributes can hold them; what is not there is left out. */
+function defined(loose: Loose): OtelAttributes {
+  const attributes: OtelAttributes = {};
+  for (const [name, value] of Object.entries(loose)) {
     if (value === undefined || value === null) continue;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") attributes[name] = value;
     else if (Array.isArray(value)) attributes[name] = value.map(String);
     else attributes[name] = JSON.stringify(value);
   }
+  return attributes;
 }

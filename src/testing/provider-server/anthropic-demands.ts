@@ -1,5 +1,6 @@
+import { fieldsOf, isFields } from "../../base/fields.ts";
 import { ANTHROPIC_FIELDS, ANTHROPIC_TOOL_FIELDS, unknownField } from "./body-fields.ts";
-import { type Body, isBody, listIn, nameIn } from "./dialect.ts";
+import { type Body, listIn, nameIn } from "./dialect.ts";
 import { ANTHROPIC_BLOCKS, ANTHROPIC_RESULT_BLOCKS, partFault } from "./part-types.ts";
 import { isSealed } from "./seal.ts";
 
@@ -21,7 +22,7 @@ function toolFault(body: Body): string | undefined {
     if ((tool["type"] ?? "custom") !== "custom") continue; // the provider's own: it knows them
     if (!TOOL_NAME.test(nameIn(tool["name"])))
       return `tools.${at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
-    const schema = isBody(tool["input_schema"]) ? tool["input_schema"] : {};
+    const schema = fieldsOf(tool["input_schema"]);
     if (schema["type"] !== "object") return `tools.${at}.custom.input_schema.type: Field required`;
     if (["oneOf", "allOf", "anyOf"].some((key) => schema[key] !== undefined))
       return `tools.${at}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`;
@@ -37,11 +38,11 @@ function toolFault(body: Body): string | undefined {
 
 function thinkingFault(body: Body): string | undefined {
   const thinking = body["thinking"];
-  if (!isBody(thinking) || thinking["type"] !== "enabled") return undefined;
+  if (!isFields(thinking) || thinking["type"] !== "enabled") return undefined;
   const budget = Number(thinking["budget_tokens"]);
   if (!(budget >= 1024)) return "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024";
   if (budget >= Number(body["max_tokens"])) return "`max_tokens` must be greater than `thinking.budget_tokens`.";
-  const choice = isBody(body["tool_choice"]) ? body["tool_choice"]["type"] : undefined;
+  const choice = isFields(body["tool_choice"]) ? body["tool_choice"]["type"] : undefined;
   if (choice === "any" || choice === "tool") return "Thinking may not be enabled when tool_choice forces tool use.";
   if (body["temperature"] !== undefined && body["temperature"] !== 1)
     return "`temperature` may only be set to 1 when thinking is enabled.";

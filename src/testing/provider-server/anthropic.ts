@@ -1,3 +1,4 @@
+import { asList, fieldsOf, isFields } from "../../base/fields.ts";
 import type { ScriptedAnswer } from "../../records/script.ts";
 import {
   argumentsText,
@@ -5,7 +6,6 @@ import {
   askedFor,
   type Body,
   type Dialect,
-  isBody,
   listIn,
   nameIn,
   pieces,
@@ -25,7 +25,7 @@ export const anthropicDialect: Dialect = {
   profile: "anthropic",
   refuseCaller,
   refuseBody: anthropicBodyFault,
-  messagesOf: (body) => (Array.isArray(body["messages"]) ? body["messages"] : []),
+  messagesOf: (body) => asList(body["messages"]),
   asked,
   streams: (body) => body["stream"] === true,
   whole: (answer, telling) => message(answer, telling, blocks(answer, telling)),
@@ -48,7 +48,7 @@ const CHOICES: Readonly<Record<string, string>> = { auto: "auto", none: "none", 
 
 function asked(body: Body): Asked {
   const { system, tool_choice: choice, max_tokens, temperature, thinking, output_config } = body;
-  const { type, name } = isBody(choice) ? choice : {};
+  const { type, name } = fieldsOf(choice);
   return askedFor({
     instructions: typeof system === "string" ? system : textsIn(listIn(system)),
     toolChoice: type === "tool" ? { name } : CHOICES[nameIn(type)],
@@ -150,7 +150,7 @@ function parsed(json: string): unknown {
   if (json.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(json);
-    return isBody(value) ? value : json;
+    return isFields(value) ? value : json;
   } catch {
     return json;
   }

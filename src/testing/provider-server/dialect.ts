@@ -1,3 +1,4 @@
+import { asList, fieldsOf } from "../../base/fields.ts";
 import type { ModelRequest } from "../../contracts/model.ts";
 import type { ProfileChoice, ProfileId } from "../../index.ts";
 import type { ScriptedAnswer, ScriptedFault } from "../../records/script.ts";
@@ -86,17 +87,13 @@ export function argumentsText(call: { readonly input?: unknown; readonly inputTe
   return call.inputText ?? JSON.stringify(call.input ?? {});
 }
 
-export function isBody(value: unknown): value is Body {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A name, or nothing that matches one. */
 export function nameIn(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 export function listIn(value: unknown): readonly Body[] {
-  return Array.isArray(value) ? value.map((one: unknown) => (isBody(one) ? one : {})) : [];
+  return asList(value).map(fieldsOf);
 }
 
 /** What the messages say that come from neither side. */

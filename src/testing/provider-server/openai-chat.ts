@@ -1,3 +1,4 @@
+import { asList, fieldsOf, isFields } from "../../base/fields.ts";
 import type { ScriptedAnswer } from "../../records/script.ts";
 import { CHAT_FIELDS, unknownField } from "./body-fields.ts";
 import {
@@ -7,16 +8,14 @@ import {
   type Body,
   type Dialect,
   instructionsIn,
-  isBody,
   listIn,
-  nameIn,
   pieces,
   type ServerEvent,
   type Telling,
   USAGE,
 } from "./dialect.ts";
 import { CHAT_PARTS, contentsFault } from "./part-types.ts";
-import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
+import { openaiCaller, openaiRefusal, offerFault } from "./openai-refusals.ts";
 
 /** OpenAI chat completions. */
 export const openaiChatDialect: Dialect = {
@@ -24,7 +23,7 @@ export const openaiChatDialect: Dialect = {
   profile: "openai-chat",
   refuseCaller: openaiCaller,
   refuseBody: (body) => refuseBody(body) ?? argumentFault(body),
-  messagesOf: (body) => (Array.isArray(body["messages"]) ? body["messages"] : []),
+  messagesOf: (body) => asList(body["messages"]),
   asked,
   streams: (body) => body["stream"] === true,
   whole,
@@ -51,8 +50,6 @@ function echoFault(messages: readonly Body[]): string | undefined {
   return at < 0 ? undefined : `The reasoning_content in messages[${at}] is not allowed: remove it and try again.`;
 }
 
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-
 function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "you must provide a model parameter";
   if (!Array.isArray(body["messages"])) return "Missing required parameter: 'messages'.";
@@ -73,11 +70,7 @@ function toolFault(tools: unknown): string | undefined {
   if (listIn(tools).length === 0)
     return "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.";
   for (const [at, tool] of listIn(tools).entries()) {
-    const declared = isBody(tool["function"]) ? tool["function"] : {};
-    const name = nameIn(declared["name"]);
-    if (!TOOL_NAME.test(name))
-      return `Invalid 'tools[${at}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
-    const fault = schemaFault(name, declared);
+    const fault = offerFault(fieldsOf(tool["function"]), `tools[${at}].function`);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -98,7 +91,7 @@ function messageFault(messages: readonly Body[]): string | undefined {
 
 function asked(body: Body): Asked {
   const { tool_choice: choice, max_tokens, max_completion_tokens: newer = max_tokens, temperature } = body;
-  const named = isBody(choice) && isBody(choice["function"]) ? { name: choice["function"]["name"] } : undefined;
+  const named = isFields(choice) && isFields(choice["function"]) ? { name: choice["function"]["name"] } : undefined;
   return askedFor({
     instructions: instructionsIn(listIn(body["messages"])),
     toolChoice: named ?? choice,
@@ -172,7 +165,7 @@ function events(answer: ScriptedAnswer, telling: Telling): readonly ServerEvent[
     data: { ...shared, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] },
   });
   const reasoning = telling.profile === "openai-compatible" ? (answer.reasoning ?? "") : "";
-  const wantsUsage = isBody(telling.body["stream_options"]) && telling.body["stream_options"]["include_usage"] === true;
+  const wantsUsage = fieldsOf(telling.body["stream_options"])["include_usage"] === true;
   return [
     chunk({ role: "assistant", content: "", refusal: null }),
     ...pieces(reasoning).map((reasoning_content) => chunk({ reasoning_content })),

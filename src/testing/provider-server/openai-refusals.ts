@@ -1,4 +1,5 @@
-import { type Body, isBody, type Refusal, type RefusalKind } from "./dialect.ts";
+import { fieldsOf, isFields } from "../../base/fields.ts";
+import { type Body, nameIn, type Refusal, type RefusalKind } from "./dialect.ts";
 
 interface Words {
   readonly status: number;
@@ -70,15 +71,24 @@ export function openaiCaller(headers: Headers, apiKey: string | undefined): Refu
   return apiKey === undefined || given === `Bearer ${apiKey}` ? undefined : openaiRefusal("not-allowed", undefined, "");
 }
 
-/** What OpenAI refuses in the schema of a function. None at all is taken: such a function has no arguments. */
-export function schemaFault(name: string, { parameters }: Body): string | undefined {
+const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** What OpenAI refuses in a function that is offered, by where it stands in the request. */
+export function offerFault(declared: Body, place: string): string | undefined {
+  const name = nameIn(declared["name"]);
+  if (TOOL_NAME.test(name)) return schemaFault(name, declared);
+  return `Invalid '${place}.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+}
+
+/** What it refuses in its schema. None at all is taken: such a function has no arguments. */
+function schemaFault(name: string, { parameters }: Body): string | undefined {
   if (parameters === undefined || parameters === null) return undefined;
-  const schema = isBody(parameters) ? parameters : {};
+  const schema = fieldsOf(parameters);
   const type = typeof schema["type"] === "string" ? schema["type"] : "None";
   if (type !== "object")
     return `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`;
   if (["oneOf", "anyOf", "allOf", "enum", "not"].some((key) => schema[key] !== undefined))
     return `Invalid schema for function '${name}': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.`;
-  if (isBody(schema["properties"])) return undefined;
+  if (isFields(schema["properties"])) return undefined;
   return `Invalid schema for function '${name}': In context=(), object schema missing properties.`;
 }

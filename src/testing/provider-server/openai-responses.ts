@@ -1,3 +1,4 @@
+import { isFields } from "../../base/fields.ts";
 import type { ScriptedAnswer, ScriptedCall } from "../../records/script.ts";
 import { RESPONSES_FIELDS, unknownField } from "./body-fields.ts";
 import {
@@ -7,16 +8,14 @@ import {
   type Body,
   type Dialect,
   instructionsIn,
-  isBody,
   listIn,
-  nameIn,
   pieces,
   type ServerEvent,
   type Telling,
   USAGE,
 } from "./dialect.ts";
 import { contentsFault, RESPONSES_PARTS } from "./part-types.ts";
-import { openaiCaller, openaiRefusal, schemaFault } from "./openai-refusals.ts";
+import { openaiCaller, openaiRefusal, offerFault } from "./openai-refusals.ts";
 import { isSealed, seal } from "./seal.ts";
 
 /** OpenAI responses. */
@@ -42,14 +41,12 @@ function asked(body: Body): Asked {
   const told = typeof instructions === "string" ? [instructions] : [];
   return askedFor({
     instructions: [...told, instructionsIn(listIn(body["input"]))].join("\n"),
-    toolChoice: isBody(choice) ? { name: choice["name"] } : choice,
+    toolChoice: isFields(choice) ? { name: choice["name"] } : choice,
     maxOutputTokens: max_output_tokens,
     temperature,
-    effort: isBody(reasoning) ? reasoning["effort"] : undefined,
+    effort: isFields(reasoning) ? reasoning["effort"] : undefined,
   });
 }
-
-const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 function refuseBody(body: Body): string | undefined {
   if (typeof body["model"] !== "string") return "Missing required parameter: 'model'.";
@@ -58,10 +55,7 @@ function refuseBody(body: Body): string | undefined {
   if (unknown !== undefined) return `Unknown parameter: '${unknown}'.`;
   for (const [at, tool] of listIn(body["tools"]).entries()) {
     if (tool["type"] !== "function") continue;
-    const name = nameIn(tool["name"]);
-    if (!TOOL_NAME.test(name))
-      return `Invalid 'tools[${at}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
-    const fault = schemaFault(name, tool);
+    const fault = offerFault(tool, `tools[${at}]`);
     if (fault !== undefined) return fault;
   }
   for (const [at, item] of listIn(body["input"]).entries()) {

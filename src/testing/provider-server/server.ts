@@ -1,10 +1,11 @@
+import { isFields } from "../../base/fields.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type ClockDep, SystemClock } from "../../base/clock.ts";
 import { profileOf } from "../../index.ts";
 import { isFault, type Script, type ScriptedFault, stepFor } from "../../records/script.ts";
 import { anthropicDialect } from "./anthropic.ts";
-import { type Body, type Dialect, frame, isBody, nameIn, type Refusal, type Telling } from "./dialect.ts";
+import { type Body, type Dialect, frame, nameIn, type Refusal, type Telling } from "./dialect.ts";
 import { judge } from "./judge.ts";
 import type { RequestLog, SeenRequest } from "./log.ts";
 import { openaiChatDialect, openaiCompatibleDialect } from "./openai-chat.ts";
@@ -224,7 +225,7 @@ function telltale(dialect: Dialect, body: Body, nth: number): Telling {
 function parsed(text: string): Body | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isBody(value) ? value : undefined;
+    return isFields(value) ? value : undefined;
   } catch {
     return undefined;
   }

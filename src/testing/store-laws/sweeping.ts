@@ -3,12 +3,11 @@ import type { SeededRandom } from "../../base/random.ts";
 import type { Store, Swept } from "../../contracts/store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import type { SealedRecord } from "../../records/chain.ts";
-import { toSessionId } from "../../records/ids.ts";
 import {
-  AT,
   appendOf,
   applied,
   begin,
+  forkOf,
   linkOf,
   type Pen,
   recordsOf,
@@ -66,10 +65,9 @@ export async function sweepRandomly(store: Store, random: SeededRandom, prefix: 
       await writeWithBlobs(pen, `{"at":"${prefix}/${step}","names":${byte}}`, new Uint8Array([byte]));
     } else if (action < 7) {
       const points = [(await rowOf(store, pen.session)).anchor, ...(await recordsOf(store, pen.session))];
-      const session = toSessionId(`${prefix}-${step}`);
-      const after = linkOf(random.pick(points));
-      applied(await store.commit({ kind: "fork", from: pen.session, after, session, at: AT }));
-      pens.push(await take(store, session));
+      const child = `${prefix}-${step}`;
+      applied(await store.commit(forkOf(pen.session, linkOf(random.pick(points)), child)));
+      pens.push(await take(store, child));
     } else if (action === 7) {
       const records = await recordsOf(store, pen.session);
       if (records.length === 0) continue;

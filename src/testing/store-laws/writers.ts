@@ -8,6 +8,7 @@ import {
   applied,
   begin,
   expectBodies,
+  forkOf,
   LEASE_MS,
   type Pen,
   refused,
@@ -65,8 +66,7 @@ export const writers: LawBook<StoreContext> = [
       refused(await store.commit({ kind: "delete", ...fence }), "session-unknown");
       refused(await store.commit({ kind: "forget", session }), "session-unknown");
       refused(await store.commit({ kind: "rename", ...fence, to: toSessionId("other") }), "session-unknown");
-      const fork = { kind: "fork", from: session, after: pen.head, session: toSessionId("child"), at: AT } as const;
-      refused(await store.commit(fork), "session-unknown");
+      refused(await store.commit(forkOf(session, pen.head, "child")), "session-unknown");
       strictEqual(await store.reading((read) => read.session(session)), undefined);
       await store.close();
     },

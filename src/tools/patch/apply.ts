@@ -1,3 +1,4 @@
+import { appendTo } from "../../base/append-to.ts";
 import { likelyPlaces } from "../likely.ts";
 import { joinedLines, linesIn, numbersWords } from "../lines.ts";
 import type { Line, Lines } from "../lines.ts";
@@ -44,10 +45,7 @@ function seenBy(hunks: readonly Hunk[], { mark, lines, usual }: Lines): Lines {
 function linesAfter(after: readonly string[], before: readonly Line[]): readonly Line[] {
   const places = new Map<string, number[]>(); // the last first, so that the next one is taken from the end
   for (let at = before.length - 1; at >= 0; at -= 1) {
-    const { text } = before[at] as Line;
-    const known = places.get(text);
-    if (known === undefined) places.set(text, [at]);
-    else known.push(at);
+    appendTo(places, (before[at] as Line).text, at);
   }
   let from = 0;
   return after.map((text) => {

@@ -1,6 +1,6 @@
 import type { Format } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf, mostly } from "../skeleton.ts";
+import { asList, isFields } from "../../base/fields.ts";
+import { at, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -23,5 +23,5 @@ const OWN = new Set(["tool-call", "tool-result", "tool-approval-request", "tool-
 
 function isMessages(value: unknown): boolean {
   if (!mostly(value, (message) => typeof at(message, "role") === "string")) return false;
-  return value.some((one) => listOf(at(one, "content")).some((part) => OWN.has(String(at(part, "type")))));
+  return value.some((one) => asList(at(one, "content")).some((part) => OWN.has(String(at(part, "type")))));
 }

@@ -1,18 +1,18 @@
 import { type ApprovalAnswerItem, toolCallId } from "../../wire/item.ts";
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, listOf, reasoning, returned, system, textOf, user } from "../skeleton.ts";
+import { assistant, called, reasoning, returned, system, user, whole } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role, content } = message;
   const step = `#${position}`;
-  if (role === "system") return { message: true, pieces: [{ item: system(content), path: [], ids: [] }] };
-  if (role === "user") return { message: true, speaks: role, pieces: [{ item: user(content), path: [], ids: [] }] };
+  if (role === "system") return { message: true, pieces: [whole(system(content))] };
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
   if (role !== "assistant" && role !== "tool") return undefined;
-  const parts = listOf(content);
+  const parts = asList(content);
   const pieces = Array.isArray(content)
     ? parts.flatMap((part, nth) => readPart(fieldsOf(part), nth, role, step))
-    : [{ item: assistant(content, step), path: [], ids: [] }];
+    : [whole(assistant(content, step))];
   const speaks = role === "assistant" ? { speaks: role, turn: step } : {};
   return { message: true, ...speaks, pieces, blocks: parts.length } as Reading;
 }
@@ -21,7 +21,7 @@ function readPart(part: Fields, nth: number, role: "assistant" | "tool", step: s
   const path = ["content", nth];
   const place = { path, ids: [[...path, "toolCallId"]] };
   const { toolCallId: id, toolName: name, approvalId } = part;
-  const approval = textOf(approvalId) ?? "";
+  const approval = asText(approvalId) ?? "";
   switch (part["type"]) {
     case "tool-call":
       return [
@@ -32,7 +32,7 @@ function readPart(part: Fields, nth: number, role: "assistant" | "tool", step: s
       const item = returned({
         id,
         name,
-        failed: textOf(fieldsOf(part["output"])["type"])?.startsWith("error") === true,
+        failed: asText(fieldsOf(part["output"])["type"])?.startsWith("error") === true,
         server,
       });
       return [{ item: server ? { ...item, step } : item, ...place, name: [...path, "toolName"] }];
@@ -42,7 +42,7 @@ function readPart(part: Fields, nth: number, role: "assistant" | "tool", step: s
     case "tool-approval-request":
       return [
         {
-          item: { kind: "approval-request", step, approvalId: approval, callId: toolCallId(textOf(id) ?? "") },
+          item: { kind: "approval-request", step, approvalId: approval, callId: toolCallId(asText(id) ?? "") },
           ...place,
         },
       ];

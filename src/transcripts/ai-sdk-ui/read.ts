@@ -1,7 +1,6 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, system, textOf, user } from "../skeleton.ts";
+import { assistant, called, returned, system, user, whole } from "../skeleton.ts";
 import type { Path } from "../../base/text/edit.ts";
 
 /** Which states say that an output is there. `partial-call` and `input-streaming`: the arguments were cut. */
@@ -11,10 +10,10 @@ const ASKED = new Set(["approval-requested", "approval-responded"]);
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role } = message;
-  const parts = listOf(message["parts"]);
+  const parts = asList(message["parts"]);
   const content = parts.length === 0 ? message["content"] : parts;
-  if (role === "user") return { message: true, speaks: role, pieces: [{ item: user(content), path: [], ids: [] }] };
-  if (role === "system") return { message: true, pieces: [{ item: system(content), path: [], ids: [] }] };
+  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
+  if (role === "system") return { message: true, pieces: [whole(system(content))] };
   if (role !== "assistant") return undefined;
   const turn = `#${position}`;
   const tools = toolsOf(message);
@@ -39,11 +38,11 @@ interface Tool {
 
 /** Tool parts of either version; the old list beside the parts repeats them and counts only without parts. */
 function toolsOf(message: Fields): readonly Tool[] {
-  const parts = listOf(message["parts"]);
-  const list = parts.length > 0 ? parts : listOf(message["toolInvocations"]);
+  const parts = asList(message["parts"]);
+  const list = parts.length > 0 ? parts : asList(message["toolInvocations"]);
   return list.flatMap((part, nth): readonly Tool[] => {
     if (!isFields(part)) return [];
-    const type = textOf(part["type"]) ?? "";
+    const type = asText(part["type"]) ?? "";
     if (parts.length === 0) return [{ nth, tool: part, path: ["toolInvocations", nth], name: part["toolName"] }];
     const inner = part["toolInvocation"];
     if (type === "tool-invocation" && isFields(inner)) {
@@ -56,7 +55,7 @@ function toolsOf(message: Fields): readonly Tool[] {
 
 /** Every `step-start` begins an answer of the model: its texts and calls, then all their outputs. */
 function readParts(message: Fields, tools: readonly Tool[], turn: string): readonly Piece[] {
-  const parts = listOf(message["parts"]);
+  const parts = asList(message["parts"]);
   const pieces: Piece[] = [];
   let ended: Piece[] = [];
   let step = turn;
@@ -76,7 +75,7 @@ function readParts(message: Fields, tools: readonly Tool[], turn: string): reado
     else if (part["type"] === "text") pieces.push({ item: assistant([part], step), path: ["parts", nth], ids: [] });
   }
   if (parts.length === 0) {
-    pieces.push({ item: assistant(message["content"], step), path: [], ids: [] });
+    pieces.push(whole(assistant(message["content"], step)));
     for (const tool of tools) add(tool);
   }
   return [...pieces, ...ended];

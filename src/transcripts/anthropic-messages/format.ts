@@ -1,7 +1,6 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, type Fields, isFields } from "../../base/fields.ts";
 import type { Format } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf, mostly } from "../skeleton.ts";
+import { at, mostly } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -25,8 +24,8 @@ const OWN = new Set(["tool_use", "tool_result", "server_tool_use", "thinking", "
 /** Blocks that only this format has. Without any, a list of texts could be anybody's. */
 function isMessages(value: unknown): boolean {
   if (!isSpoken(value)) return false;
-  return listOf(value).some((message) =>
-    listOf(at(message, "content")).some((block) => OWN.has(String(at(block, "type")))),
+  return asList(value).some((message) =>
+    asList(at(message, "content")).some((block) => OWN.has(String(at(block, "type")))),
   );
 }
 

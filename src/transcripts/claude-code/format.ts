@@ -1,7 +1,6 @@
 import { derivedUuid } from "../derive.ts";
-import type { Fields } from "../../base/fields.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
 import type { Format } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
 import { readRecord } from "./read.ts";
 import { answer } from "./write.ts";
 

@@ -1,19 +1,19 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { said, toolBlock } from "../anthropic-blocks.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { linksOf } from "../skeleton.ts";
 
 const BLOCKS = ["message", "content"] as const;
 
 export function readRecord(record: Fields, at: number): Reading | undefined {
-  const links = linksOf(record);
+  const links = linksOf(record, "uuid", "parentUuid");
   const { type, message } = record;
   if ((type !== "user" && type !== "assistant") || !isFields(message)) return { message: false, pieces: [], ...links };
-  const step = textOf(message["id"]) ?? `#${at}`;
+  const step = asText(message["id"]) ?? `#${at}`;
   const content = message["content"];
-  const blocks = listOf(content);
+  const blocks = asList(content);
   const pieces = Array.isArray(content) ? blocks.flatMap((block, nth) => readBlock(block, nth, type, step)) : [];
-  if (typeof content === "string") pieces.push(plain(type, content, ["message"], step));
+  if (typeof content === "string") pieces.push(said(type, content, ["message"], step));
   const onlyOutputs = pieces.length > 0 && blocks.every((block) => fieldsOf(block)["type"] === "tool_result");
   return {
     message: true,
@@ -26,35 +26,18 @@ export function readRecord(record: Fields, at: number): Reading | undefined {
   };
 }
 
-function linksOf(record: Fields): Pick<Reading, "id" | "parent"> {
-  const id = textOf(record["uuid"]);
-  const parent = textOf(record["parentUuid"]);
-  return { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
-}
-
 /** Records of sub-agents carry the agent's id; older versions only say that they are not the main chain. */
 function strandOf(record: Fields): string {
-  return textOf(record["agentId"]) ?? "sidechain";
+  return asText(record["agentId"]) ?? "sidechain";
 }
 
 function readBlock(block: unknown, nth: number, type: "user" | "assistant", step: string): readonly Piece[] {
   const fields = fieldsOf(block);
   const path = [...BLOCKS, nth];
-  const kind = textOf(fields["type"]) ?? "text";
-  if (kind === "tool_use" || kind.endsWith("_tool_use")) {
-    const { id, name, input } = fields;
-    const item = called({ id, name, input, step, server: kind !== "tool_use" });
-    return [{ item, path, ids: [[...path, "id"]] }];
-  }
-  if (kind === "tool_result" || kind.endsWith("_tool_result")) {
-    const server = kind !== "tool_result";
-    const item = returned({ id: fields["tool_use_id"], failed: fields["is_error"] === true, server });
-    return [{ item: server ? { ...item, step } : item, path, ids: [[...path, "tool_use_id"]] }];
-  }
+  const tool = toolBlock(fields, path, step);
+  if (tool !== undefined) return [tool];
   // Thinking is sealed by the provider, and Claude Code itself decides what of it is sent again.
-  return kind === "thinking" || kind === "redacted_thinking" ? [] : [plain(type, [block], path, step)];
-}
-
-function plain(type: "user" | "assistant", content: unknown, path: Piece["path"], step: string): Piece {
-  return { item: type === "user" ? user(content) : assistant(content, step), path, ids: [] };
+  return fields["type"] === "thinking" || fields["type"] === "redacted_thinking"
+    ? []
+    : [said(type, [block], path, step)];
 }

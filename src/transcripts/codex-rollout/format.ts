@@ -1,6 +1,5 @@
-import type { Fields } from "../../base/fields.ts";
+import { type Fields, isFields } from "../../base/fields.ts";
 import type { Format } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
 import { itemOf, recordReader } from "./read.ts";
 import { answer } from "./write.ts";
 

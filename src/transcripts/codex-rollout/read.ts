@@ -1,8 +1,6 @@
-import type { Fields } from "../../base/fields.ts";
+import { asText, type Fields, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
 import { RESPONSE_TYPES as TYPES, responseItems } from "../response-items.ts";
-import { isFields } from "../../base/fields.ts";
-import { textOf } from "../skeleton.ts";
 import type { Path } from "../../base/text/edit.ts";
 
 /** The Responses item of a record and where it stands; nothing for events, which repeat what items say. */
@@ -10,7 +8,7 @@ export function itemOf(record: Fields): { readonly item: Fields; readonly path: 
   if (record["type"] === "response_item") {
     return isFields(record["payload"]) ? { item: record["payload"], path: ["payload"] } : undefined;
   }
-  const bare = TYPES.has(textOf(record["type"]) ?? "") && !("payload" in record);
+  const bare = TYPES.has(asText(record["type"]) ?? "") && !("payload" in record);
   return bare ? { item: record, path: [] } : undefined;
 }
 

@@ -1,8 +1,6 @@
-import type { Item } from "../../wire/item.ts";
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, system, textOf, user } from "../skeleton.ts";
+import { assistant, called, linksOf, returned, system, user, whole } from "../skeleton.ts";
 
 type Read = (data: Fields, step: string) => Omit<Reading, "message">;
 
@@ -26,17 +24,15 @@ const READERS: ReadonlyMap<string, Read> = new Map<string, Read>(
 
 export function readEvent(event: Fields, at: number): Reading | undefined {
   const data = fieldsOf(event["data"]);
-  const id = textOf(event["id"]);
-  const parent = textOf(event["parentId"]);
-  const links = { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
-  const read = READERS.get(textOf(event["type"]) ?? "");
+  const links = linksOf(event, "id", "parentId");
+  const read = READERS.get(asText(event["type"]) ?? "");
   if (read === undefined) return { message: false, pieces: [], ...links };
-  const strand = textOf(data["parentToolCallId"]);
+  const strand = asText(data["parentToolCallId"]);
   return { message: true, ...read(data, `#${at}`), ...(strand === undefined ? {} : { strand }), ...links };
 }
 
 function assistantMessage(data: Fields, step: string): Omit<Reading, "message"> {
-  const requests = listOf(data["toolRequests"]);
+  const requests = asList(data["toolRequests"]);
   const text = data["content"];
   const pieces: Piece[] = requests.length === 0 || text ? [whole(assistant(text, step))] : [];
   for (const [nth, request] of requests.entries()) {
@@ -46,8 +42,4 @@ function assistantMessage(data: Fields, step: string): Omit<Reading, "message"> 
     pieces.push({ item: called({ id, name, input, step }), path, ids: [[...path, "toolCallId"]] });
   }
   return { speaks: "assistant", turn: step, pieces, blocks: requests.length };
-}
-
-function whole(item: Item): Piece {
-  return { item, path: [], ids: [] };
 }

@@ -1,10 +1,9 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, called, returned, user, whole } from "../skeleton.ts";
 
 export function readMessage(message: Fields, at: number): Reading | undefined {
-  const id = textOf(message["id"]);
+  const id = asText(message["id"]);
   const replaces = id === undefined ? {} : { replaces: id };
   const step = `#${at}`;
   if (message["type"] === "user") {
@@ -18,7 +17,7 @@ export function readMessage(message: Fields, at: number): Reading | undefined {
 
 /** All calls of an answer, then all their results: as the API sees them. */
 function readAnswer(message: Fields, step: string): Pick<Reading, "pieces" | "blocks"> {
-  const calls = listOf(message["toolCalls"]);
+  const calls = asList(message["toolCalls"]);
   const text = message["content"];
   const asked: Piece[] = calls.length === 0 || text ? [whole(assistant(text, step))] : [];
   const answered: Piece[] = [];
@@ -26,7 +25,7 @@ function readAnswer(message: Fields, step: string): Pick<Reading, "pieces" | "bl
     if (!isFields(call)) continue;
     const { id, name, args: input } = call;
     const path = ["toolCalls", nth];
-    const results = listOf(call["result"]);
+    const results = asList(call["result"]);
     const ids = [[...path, "id"], ...results.flatMap((result, at) => responseId(result, [...path, "result", at]))];
     asked.push({ item: called({ id, name, input, step }), path, ids, inside: true });
     if (results.length === 0) continue;
@@ -39,8 +38,4 @@ function readAnswer(message: Fields, step: string): Pick<Reading, "pieces" | "bl
 function responseId(result: unknown, path: Piece["path"]): readonly Piece["path"][] {
   const response = fieldsOf(fieldsOf(result)["functionResponse"]);
   return "id" in response ? [[...path, "functionResponse", "id"]] : [];
-}
-
-function whole(item: Piece["item"]): Piece {
-  return { item, path: [], ids: [] };
 }

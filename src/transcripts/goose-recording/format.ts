@@ -1,7 +1,6 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, type Fields, isFields } from "../../base/fields.ts";
 import type { Format, Thread } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf } from "../skeleton.ts";
+import { at } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -36,5 +35,5 @@ function session(document: unknown): readonly Thread[] {
 function isRecord(record: Fields): boolean {
   if ("working_dir" in record) return true;
   if (typeof record["role"] !== "string" || !("created" in record) || !Array.isArray(record["content"])) return false;
-  return listOf(record["content"]).every((block) => isFields(block) && typeof block["type"] === "string");
+  return asList(record["content"]).every((block) => isFields(block) && typeof block["type"] === "string");
 }

@@ -1,13 +1,12 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, at, called, fieldsOf, listOf, returned, user } from "../skeleton.ts";
+import { assistant, at, called, returned, user } from "../skeleton.ts";
 
 export function readMessage(message: Fields, position: number): Reading | undefined {
   const { role } = message;
   if (role !== "user" && role !== "assistant") return undefined;
   const step = `#${position}`;
-  const blocks = listOf(message["content"]);
+  const blocks = asList(message["content"]);
   const pieces = blocks.flatMap((block, nth) => readBlock(fieldsOf(block), nth, role, step));
   const onlyOutputs = blocks.length > 0 && blocks.every((block) => at(block, "type") === "toolResponse");
   return {

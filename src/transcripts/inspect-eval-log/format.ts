@@ -1,7 +1,7 @@
 import { isChat } from "../chat-messages.ts";
 import type { Format } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf } from "../skeleton.ts";
+import { asList, isFields } from "../../base/fields.ts";
+import { at } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -13,7 +13,7 @@ export const inspectEvalLog: Format = {
   threads: (document) => {
     if (isFields(document) && "epoch" in document && isChat(document["messages"])) return [{ path: ["messages"] }];
     if (!isFields(at(document, "eval"))) return [];
-    return listOf(at(document, "samples")).flatMap((sample, nth) =>
+    return asList(at(document, "samples")).flatMap((sample, nth) =>
       Array.isArray(at(sample, "messages")) ? [{ path: ["samples", nth, "messages"] }] : [],
     );
   },

@@ -1,8 +1,8 @@
 import type { CallKind } from "../../wire/item.ts";
 import { inAnswers } from "../answer-steps.ts";
-import type { Fields } from "../../base/fields.ts";
-import type { Piece, Reading } from "../format.ts";
-import { assistant, called, reasoning, returned, system, textOf, user } from "../skeleton.ts";
+import { asText, type Fields } from "../../base/fields.ts";
+import type { Reading } from "../format.ts";
+import { called, reasoning, returned, spoken, whole } from "../skeleton.ts";
 
 /** Each kind of call has its kind of result; ids of different kinds never meet. */
 const CALLS: ReadonlyMap<string, CallKind> = new Map<string, CallKind>(
@@ -27,7 +27,7 @@ export function itemReader(): (item: Fields) => Reading | undefined {
 }
 
 function readItem(item: Fields): Reading | undefined {
-  const type = textOf(item["type"]) ?? "message";
+  const type = asText(item["type"]) ?? "message";
   const ids = [["callId"]];
   const { callId: id, name } = item;
   const kind = CALLS.get(type);
@@ -41,14 +41,7 @@ function readItem(item: Fields): Reading | undefined {
     const output = returned({ id, name: type === "function_call_result" ? name : undefined, kind: answers });
     return { message: true, pieces: [{ item: output, path: [], ids, name: ["name"] }] };
   }
-  if (type === "reasoning") return { message: false, pieces: [{ item: reasoning(), path: [], ids: [] }] };
+  if (type === "reasoning") return { message: false, pieces: [whole(reasoning())] };
   if (type !== "message") return { message: false, pieces: [whole({ kind: "other", by: "model" })] };
-  const { role, content } = item;
-  if (role === "user") return { message: true, speaks: role, pieces: [whole(user(content))] };
-  if (role === "assistant") return { message: true, speaks: role, pieces: [whole(assistant(content))] };
-  return { message: true, pieces: [whole(system(content))] };
-}
-
-function whole(item: Piece["item"]): Piece {
-  return { item, path: [], ids: [] };
+  return spoken(item);
 }

@@ -1,7 +1,7 @@
 import { isChat } from "../chat-messages.ts";
 import type { Format, Thread } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf } from "../skeleton.ts";
+import { asList, isFields } from "../../base/fields.ts";
+import { at } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -23,7 +23,7 @@ function threads(document: unknown): readonly Thread[] {
   if (Array.isArray(document)) return document.flatMap((one, nth) => within(one, [nth]));
   const own = within(document, []);
   if (own.length > 0) return own;
-  return listOf(at(document, "simulations")).flatMap((one, nth) => within(one, ["simulations", nth]));
+  return asList(at(document, "simulations")).flatMap((one, nth) => within(one, ["simulations", nth]));
 }
 
 function within(value: unknown, path: Thread["path"]): readonly Thread[] {

@@ -1,7 +1,7 @@
 import type { Format } from "../format.ts";
 import { RESPONSE_TYPES as TYPES } from "../response-items.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf, mostly } from "../skeleton.ts";
+import { asList, isFields } from "../../base/fields.ts";
+import { at, mostly } from "../skeleton.ts";
 import { itemReader } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -31,7 +31,7 @@ export const openaiResponses: Format = {
 function isItems(value: unknown): boolean {
   return (
     isKnown(value) &&
-    listOf(value).some((item) => TYPES.has(String(at(item, "type"))) && at(item, "type") !== "message")
+    asList(value).some((item) => TYPES.has(String(at(item, "type"))) && at(item, "type") !== "message")
   );
 }
 

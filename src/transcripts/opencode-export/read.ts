@@ -1,14 +1,14 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, called, returned, user, whole } from "../skeleton.ts";
 
 const ENDED = new Set(["completed", "error"]);
 
 export function readMessage(message: Fields, at: number): Reading | undefined {
   const info = fieldsOf(message["info"]);
-  const parts = listOf(message["parts"]);
+  const parts = asList(message["parts"]);
   if (info["role"] === "user") {
-    return { message: true, speaks: "user", pieces: [{ item: user(parts), path: [], ids: [] }] };
+    return { message: true, speaks: "user", pieces: [whole(user(parts))] };
   }
   if (info["role"] !== "assistant") return { message: true, pieces: [] };
   const turn = `#${at}`;
@@ -40,7 +40,7 @@ function readParts(parts: readonly unknown[], turn: string): readonly Piece[] {
 function readTool(part: Fields, nth: number, step: string): readonly [Piece, Piece?] {
   const state = fieldsOf(part["state"]);
   const place = { path: ["parts", nth], ids: [["parts", nth, "callID"]], inside: true };
-  const id = textOf(part["callID"]) ?? "";
+  const id = asText(part["callID"]) ?? "";
   const server = fieldsOf(part["metadata"])["providerExecuted"] === true;
   // A part still `pending` has no input yet: the model was cut while it wrote the arguments.
   const partial = state["status"] === "pending" && Object.keys(fieldsOf(state["input"])).length === 0;
@@ -48,7 +48,7 @@ function readTool(part: Fields, nth: number, step: string): readonly [Piece, Pie
     item: called({ id, name: part["tool"], input: state["input"], step, server, partial }),
     ...place,
   };
-  if (!ENDED.has(textOf(state["status"]) ?? "")) return [asked];
+  if (!ENDED.has(asText(state["status"]) ?? "")) return [asked];
   const output = returned({ id, failed: state["status"] === "error", server });
   return [asked, { item: server ? { ...output, step } : output, ...place }];
 }

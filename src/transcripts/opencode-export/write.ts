@@ -1,6 +1,7 @@
 import type { Json } from "../../base/json.ts";
 import type { Answer, Wanted } from "../format.ts";
-import { at, fieldsOf } from "../skeleton.ts";
+import { at } from "../skeleton.ts";
+import { fieldsOf } from "../../base/fields.ts";
 
 /** The state of a tool that was stopped, in the words OpenCode itself uses for one. */
 export function answer({ text, element, path }: Wanted): Answer {

@@ -1,8 +1,7 @@
 import type { Item } from "../../wire/item.ts";
-import type { Fields } from "../../base/fields.ts";
-import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, at, called, fieldsOf, returned, system, textOf, user } from "../skeleton.ts";
+import { asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import type { Reading } from "../format.ts";
+import { assistant, at, called, returned, system, user, whole } from "../skeleton.ts";
 
 /** Events of the runtime, which no model reads. */
 const SILENT = new Set([
@@ -20,7 +19,7 @@ export function readEvent(event: Fields, position: number): Reading | undefined 
 
 function readAction(event: Fields, position: number): Reading {
   const metadata = event["tool_call_metadata"];
-  const kind = textOf(event["action"]) ?? textOf(event["observation"]) ?? "";
+  const kind = asText(event["action"]) ?? asText(event["observation"]) ?? "";
   if (isFields(metadata)) {
     const { tool_call_id: id, function_name: name } = metadata;
     const place = { path: [], ids: [["tool_call_metadata", "tool_call_id"]] };
@@ -29,7 +28,7 @@ function readAction(event: Fields, position: number): Reading {
       return { message: true, pieces: [{ item, ...place }] };
     }
     // Calls of one response carry its id: they are one answer.
-    const turn = textOf(at(metadata, "model_response", "id")) ?? `#${position}`;
+    const turn = asText(at(metadata, "model_response", "id")) ?? `#${position}`;
     return { message: true, speaks: "assistant", turn, pieces: [{ item: called({ id, name, step: turn }), ...place }] };
   }
   if (kind === "system") return { message: true, pieces: [whole(system(at(event, "args", "content")))] };
@@ -44,7 +43,7 @@ function readSdkEvent(event: Fields, position: number): Reading {
   const { kind, tool_call_id: id, tool_name: name } = event;
   const place = { path: [], ids: [["tool_call_id"]] };
   if (kind === "ActionEvent") {
-    const turn = textOf(event["llm_response_id"]) ?? `#${position}`;
+    const turn = asText(event["llm_response_id"]) ?? `#${position}`;
     const ids = [...place.ids, ...("id" in fieldsOf(event["tool_call"]) ? [["tool_call", "id"]] : [])];
     const item = called({ id, name, input: at(event, "tool_call", "arguments"), step: turn });
     return { message: true, speaks: "assistant", turn, pieces: [{ item, path: [], ids }] };
@@ -60,8 +59,4 @@ function readSdkEvent(event: Fields, position: number): Reading {
   const speaks = at(event, "llm_message", "role") === "assistant" ? "assistant" : "user";
   const item = speaks === "user" ? user(content) : assistant(content, `#${position}`);
   return { message: true, speaks, turn: `#${position}`, pieces: [whole(item)] };
-}
-
-function whole(item: Item): Piece {
-  return { item, path: [], ids: [] };
 }

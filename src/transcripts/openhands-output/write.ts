@@ -1,7 +1,7 @@
 import type { Json } from "../../base/json.ts";
 import { derivedUuid, picked } from "../derive.ts";
 import type { Answer, Wanted } from "../format.ts";
-import { fieldsOf } from "../skeleton.ts";
+import { fieldsOf } from "../../base/fields.ts";
 
 export function answer(wanted: Wanted): Answer {
   return { element: "kind" in wanted.element ? errorEvent(wanted) : errorObservation(wanted) };

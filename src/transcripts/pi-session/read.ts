@@ -1,10 +1,9 @@
-import type { Fields } from "../../base/fields.ts";
+import { asList, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Piece, Reading } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { assistant, called, fieldsOf, listOf, returned, textOf, user } from "../skeleton.ts";
+import { assistant, called, linksOf, returned, user, whole } from "../skeleton.ts";
 
 export function readEntry(entry: Fields, at: number): Reading | undefined {
-  const links = linksOf(entry);
+  const links = entry["type"] === "session" ? {} : linksOf(entry, "id", "parentId"); // the header's id is the session's
   const { message } = entry;
   if (entry["type"] !== "message" || !isFields(message))
     return { message: false, pieces: [], ...links, ...position(entry) };
@@ -14,13 +13,6 @@ export function readEntry(entry: Fields, at: number): Reading | undefined {
 /** Compactions of v1 say which entry was kept by its place; later ones by its id. */
 function position(entry: Fields): Pick<Reading, "position"> {
   return "firstKeptEntryIndex" in entry ? { position: true } : {};
-}
-
-function linksOf(entry: Fields): Pick<Reading, "id" | "parent"> {
-  if (entry["type"] === "session") return {}; // the header's id is the session's
-  const id = textOf(entry["id"]);
-  const parent = textOf(entry["parentId"]);
-  return { ...(id === undefined ? {} : { id }), ...(parent === undefined ? {} : { parent }) };
 }
 
 function readMessage(message: Fields, step: string): Omit<Reading, "message"> {
@@ -35,11 +27,11 @@ function readMessage(message: Fields, step: string): Omit<Reading, "message"> {
     return { pieces: [{ item, path: [], ids: [["message", "toolCallId"]], name: ["message", "toolName"] }] };
   }
   // What the user ran in the shell, and what extensions say, reaches the model as a message of the user's.
-  return { speaks: "user", pieces: [{ item: user(content ?? message["command"]), path: [], ids: [] }] };
+  return { speaks: "user", pieces: [whole(user(content ?? message["command"]))] };
 }
 
 function readAnswer(message: Fields, step: string): Omit<Reading, "message"> {
-  const blocks = listOf(message["content"]);
+  const blocks = asList(message["content"]);
   const pieces = blocks.flatMap((block, nth): readonly Piece[] => {
     const fields = fieldsOf(block);
     const path = ["message", "content", nth];

@@ -1,6 +1,6 @@
 import { picked } from "../derive.ts";
 import type { Answer, Wanted } from "../format.ts";
-import { fieldsOf } from "../skeleton.ts";
+import { fieldsOf } from "../../base/fields.ts";
 
 export function answer({ call, callId, text, element, link }: Wanted): Answer {
   const tree = link !== undefined && "id" in element;

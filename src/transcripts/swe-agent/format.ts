@@ -1,7 +1,7 @@
 import { isChat } from "../chat-messages.ts";
 import type { Format } from "../format.ts";
-import { isFields } from "../../base/fields.ts";
-import { at, listOf } from "../skeleton.ts";
+import { asList, isFields } from "../../base/fields.ts";
+import { at } from "../skeleton.ts";
 import { readMessage } from "./read.ts";
 import { answer } from "./write.ts";
 
@@ -23,5 +23,5 @@ export const sweAgent: Format = {
 };
 
 function hasMarks(history: unknown): boolean {
-  return listOf(history).some((message) => isFields(message) && ("agent" in message || "message_type" in message));
+  return asList(history).some((message) => isFields(message) && ("agent" in message || "message_type" in message));
 }

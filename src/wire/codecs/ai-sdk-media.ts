@@ -1,7 +1,7 @@
 import type { MediaSource, Part, PartOrigin } from "../item.ts";
 import { base64Of, typeIn } from "../media.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asText, inlineText, mediaSource } from "./read.ts";
+import { asText, type Fields, isFields } from "../../base/fields.ts";
+import { inlineText, mediaSource } from "./read.ts";
 
 /** The names of pictures and files in the SDK's majors, in messages and in results. */
 const MEDIA: ReadonlySet<unknown> = new Set([

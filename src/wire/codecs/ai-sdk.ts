@@ -13,10 +13,20 @@ import {
 } from "../item.ts";
 import { readMedia } from "./ai-sdk-media.ts";
 import { typeOf } from "../media.ts";
-import { type Bundle, bundles, type Codec, type Encoded, type Encoding, pristine, roleOf, shellOf } from "./codec.ts";
+import {
+  type Bundle,
+  bundles,
+  type Codec,
+  type Encoded,
+  type Encoding,
+  pristine,
+  type Role,
+  roleOf,
+  shellOf,
+} from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asJson, asList, asText, inputObject, mediaUrl, ownPiece, type Read, textPart } from "./read.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { asJson, inputObject, mediaUrl, ownPiece, ownPieces, type Read, readRuns, textPart } from "./read.ts";
 import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
 
 const FORMAT = "ai-sdk";
@@ -35,23 +45,12 @@ function readMessage(message: Fields, step: number): readonly Read[] | string {
     if (typeof content === "string") return [plain(role, step, [content])];
   } else if (role !== "tool") return `unknown role ${JSON.stringify(role)}`;
   if (!Array.isArray(content)) return "content is neither text nor a list";
-  const read: Read[] = [];
   const own = ownCalls(content);
-  let run: unknown[] = [];
-  const flush = () => {
-    if (run.length > 0) read.push(role === "tool" ? opaque(run) : plain(role, step, run));
-    run = [];
-  };
-  for (const piece of asList(content)) {
-    const part = isFields(piece) ? piece : {};
-    const item = readPart(part, step, role === "assistant" && !own.has(part["toolCallId"]));
-    if (item === undefined) run.push(piece);
-    else {
-      flush();
-      read.push({ item, pieces: [piece] });
-    }
-  }
-  flush();
+  const read = readRuns(
+    content,
+    (part) => readPart(part, step, role === "assistant" && !own.has(part["toolCallId"])),
+    (run) => (role === "tool" ? opaque(run) : plain(role, step, run)),
+  );
   if (read.length > 0) return read;
   return role === "tool" ? "a tool message without parts" : [plain(role, step, [])];
 }
@@ -121,7 +120,7 @@ function readCall(part: Fields, step: number): CallItem {
 /** A result inside an assistant message was run by the provider. */
 function readOutput(part: Fields, step: number | undefined): OutputItem {
   const name = asText(part["toolName"]);
-  const output = isFields(part["output"]) ? part["output"] : {};
+  const output = fieldsOf(part["output"]);
   const type = asText(output["type"]) ?? "";
   const value = type === "execution-denied" ? deniedWords(asText(output["reason"])) : output["value"];
   return {
@@ -145,7 +144,7 @@ function readOutput(part: Fields, step: number | undefined): OutputItem {
 
 function readPlain(piece: unknown): Part {
   if (typeof piece === "string") return textPart(piece);
-  const part = isFields(piece) ? piece : {};
+  const part = fieldsOf(piece);
   const origin = { format: FORMAT, piece } as const;
   if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", origin);
   return readMedia(part, origin) ?? { type: "other", origin };
@@ -155,19 +154,15 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
   const sent = items.filter((item) => isSendable(item) || !omitted.push(item));
-  for (const bundle of bundles(sent, FORMAT, {
-    joins: (role) => how.profile.alternates && role !== "system",
-    roleIn,
-    joined: how.joined,
-    split: how.split,
-  })) {
+  const joins = (role: Role) => how.profile.alternates && role !== "system";
+  for (const bundle of bundles(sent, FORMAT, { joins, roleIn }, how)) {
     messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
   }
   return { messages, instructions: [], omitted };
 }
 
 /** Something unknown that was read from a tool message goes back into one. */
-function roleIn(item: Item): ReturnType<typeof roleOf> {
+function roleIn(item: Item): Role {
   const read = item.origin?.format === FORMAT ? (item.origin.message as Fields)["role"] : undefined;
   return item.kind === "other" && read === "tool" ? "tool" : roleOf(item);
 }
@@ -191,7 +186,7 @@ function rebuild(bundle: Bundle, how: Encoding): object {
 }
 
 function write(item: Item, how: Encoding): readonly unknown[] {
-  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  const from = ownPieces(item, FORMAT);
   switch (item.kind) {
     case "call":
       return writeCall(item, from, how);

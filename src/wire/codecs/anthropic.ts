@@ -16,23 +16,23 @@ import {
   type Codec,
   type Encoded,
   type Encoding,
+  hasPlace,
   pristine,
-  type Role,
-  roleOf,
+  roleWithoutTool,
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import {
   asJson,
-  asList,
-  asText,
   FORMLESS,
   inlineText,
   inputObject,
   ownPiece,
+  ownPieces,
   mediaSource,
   type Read,
+  readRuns,
   textPart,
 } from "./read.ts";
 import { isResultFormed, isSilentFailure, looseResult } from "./result-form.ts";
@@ -56,21 +56,11 @@ function readMessage(message: Fields, at: number): readonly Read[] | string {
     return [plain(role, step, content === undefined || content === null ? [] : [content as string])];
   }
   if (!Array.isArray(content)) return FORMLESS;
-  const read: Read[] = [];
-  let run: unknown[] = [];
-  const flush = () => {
-    if (run.length > 0) read.push(plain(role, step, run));
-    run = [];
-  };
-  for (const block of asList(content)) {
-    const item = readBlock(isFields(block) ? block : {}, step);
-    if (item === undefined) run.push(block);
-    else {
-      flush();
-      read.push({ item, pieces: [block] });
-    }
-  }
-  flush();
+  const read = readRuns(
+    content,
+    (block) => readBlock(block, step),
+    (run) => plain(role, step, run),
+  );
   return read.length === 0 ? [plain(role, step, [])] : read;
 }
 
@@ -136,10 +126,10 @@ function readOutput(block: Fields, server: boolean): OutputItem {
 
 function readPart(piece: unknown): Part {
   if (typeof piece === "string") return textPart(piece);
-  const block = isFields(piece) ? piece : {};
+  const block = fieldsOf(piece);
   if (block["type"] === "text") return textPart(asText(block["text"]) ?? "", { format: FORMAT, piece });
   if (block["type"] === "image" || block["type"] === "document") {
-    const source = isFields(block["source"]) ? block["source"] : {};
+    const source = fieldsOf(block["source"]);
     const media = readSource(source, asText(block["title"]));
     return { type: block["type"] === "image" ? "image" : "file", media, origin: { format: FORMAT, piece } };
   }
@@ -169,14 +159,9 @@ function searchText({ title, source, content }: Fields): string {
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
-  const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
-  const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
-  for (const bundle of bundles(sent, FORMAT, {
-    joins: () => how.profile.alternates,
-    roleIn,
-    joined: how.joined,
-    split: how.split,
-  })) {
+  const sent = items.filter((item) => item.kind !== "system" && (hasPlace(item, FORMAT) || !omitted.push(item)));
+  const cutting = { joins: () => how.profile.alternates, roleIn: roleWithoutTool };
+  for (const bundle of bundles(sent, FORMAT, cutting, how)) {
     messages.push(pristine(bundle, FORMAT, (item) => write(item, how)) ?? rebuild(bundle, how));
   }
   return { messages, instructions: items.flatMap(instruction), omitted };
@@ -184,13 +169,6 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
 
 function instruction(item: Item): readonly string[] {
   return item.kind === "system" ? [spokenText(item)] : [];
-}
-
-/** Thinking is sealed by its provider, and only a block that was read here can be written here. */
-function isSendable(item: Item): boolean {
-  if (item.origin?.format === FORMAT) return true;
-  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
-  return item.kind === "assistant" || item.kind === "user";
 }
 
 function rebuild(bundle: Bundle, how: Encoding): object {
@@ -209,7 +187,7 @@ function textBlock(text: string): object {
 
 /** The blocks of one item: as they were read, with the id it is sent under. */
 function write(item: Item, how: Encoding): readonly unknown[] {
-  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  const from = ownPieces(item, FORMAT);
   switch (item.kind) {
     case "call":
       return writeCall(item, from, how);

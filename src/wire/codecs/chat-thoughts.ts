@@ -1,5 +1,4 @@
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asList } from "./read.ts";
+import { asList, type Fields, isFields } from "../../base/fields.ts";
 
 /** The names under which servers of chat send reasoning beside the text. */
 export const THOUGHT_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"] as const;

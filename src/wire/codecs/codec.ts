@@ -27,17 +27,15 @@ export interface Cutting {
   /** Roles whose neighbouring messages the provider wants as one. */
   readonly joins: (role: Role) => boolean;
   readonly roleIn?: (item: Item) => Role;
-  /** Told when two messages that were read apart are written as one. */
-  readonly joined: (message: number) => void;
-  /** Told when one message that was read is written as two. */
-  readonly split: (message: number) => void;
 }
 
 export interface Encoding {
   readonly profile: WireProfile;
   /** The id as it may be written here. */
   readonly idOf: (id: ToolCallId) => string;
+  /** Told when two messages that were read apart are written as one. */
   readonly joined: (message: number) => void;
+  /** Told when one message that was read is written as two. */
   readonly split: (message: number) => void;
   /** Told when an item lost an id that an earlier one has. */
   readonly unnamed: (message: number) => void;
@@ -86,9 +84,29 @@ export function roleOf(item: Item): Role {
   }
 }
 
+/** The same in formats that know no tool: there the user brings the results. */
+export function roleWithoutTool(item: Item): Role {
+  const role = roleOf(item);
+  return role === "tool" ? "user" : role;
+}
+
+/**
+ * Whether a list of messages has a place for an item. Reasoning is sealed by its provider, approvals have no form that all
+ * know, and what a provider ran itself stays with it: these go only where they were read.
+ */
+export function hasPlace(item: Item, format: WireFormat): boolean {
+  if (item.origin?.format === format) return true;
+  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
+  return item.kind === "assistant" || item.kind === "user" || item.kind === "system";
+}
+
 /** Cuts items into messages: as they were read where they were read here, else one per answer. */
-export function bundles(items: readonly Item[], format: WireFormat, cutting: Cutting): readonly Bundle[] {
-  const { joins, roleIn = roleOf, joined, split } = cutting;
+export function bundles(
+  items: readonly Item[],
+  format: WireFormat,
+  { joins, roleIn = roleOf }: Cutting,
+  { joined, split }: Encoding,
+): readonly Bundle[] {
   const made: Bundle[] = [];
   for (const item of items) {
     const role = roleIn(item);

@@ -1,10 +1,9 @@
 import type { OutputStatus } from "../status.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asList } from "./read.ts";
+import { asList, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 
 /** What one command put out and, unless it ended well, how it ended: only Responses have a field for that. */
 export function commandText(ran: unknown): string {
-  const { stdout, stderr } = isFields(ran) ? ran : {};
+  const { stdout, stderr } = fieldsOf(ran);
   const texts = [stdout, stderr, ending(outcomeOf(ran))];
   return texts.filter((text) => typeof text === "string" && text !== "").join("\n");
 }
@@ -18,7 +17,7 @@ export function commandsStatus(output: unknown): OutputStatus {
 
 function outcomeOf(ran: unknown): Fields {
   const outcome = isFields(ran) ? ran["outcome"] : undefined;
-  return isFields(outcome) ? outcome : {};
+  return fieldsOf(outcome);
 }
 
 function ending({ type, exit_code: code }: Fields): string {

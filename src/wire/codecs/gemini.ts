@@ -16,15 +16,15 @@ import {
   type Codec,
   type Encoded,
   type Encoding,
+  hasPlace,
   pristine,
-  type Role,
-  roleOf,
+  roleWithoutTool,
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
 import { UnnamedCalls } from "./gemini-ids.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
-import { asJson, asList, asText, inputObject, mediaSource, ownPiece, type Read, textPart } from "./read.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
+import { asJson, inputObject, mediaSource, ownPiece, ownPieces, type Read, readRuns, textPart } from "./read.ts";
 import { isResultFormed } from "./result-form.ts";
 
 const FORMAT = "gemini";
@@ -42,23 +42,13 @@ function readContent(message: Fields, step: number, unnamed: UnnamedCalls): read
   const role = message["role"] ?? "user";
   if (role !== "user" && role !== "model" && role !== "function") return `unknown role ${JSON.stringify(role)}`;
   if (!Array.isArray(message["parts"])) return "parts is not a list";
-  const read: Read[] = [];
-  let run: unknown[] = [];
-  const flush = () => {
-    if (run.length > 0) read.push(plain(role, step, run));
-    run = [];
-  };
   if (isAnswer(message["parts"], role)) unnamed.beginAnswer();
   const answers = answeredIds(message["parts"], step, unnamed);
-  for (const [nth, piece] of asList(message["parts"]).entries()) {
-    const item = readPart(isFields(piece) ? piece : {}, step, { nth, unnamed, answers });
-    if (item === undefined) run.push(piece);
-    else {
-      flush();
-      read.push({ item, pieces: [piece] });
-    }
-  }
-  flush();
+  const read = readRuns(
+    message["parts"],
+    (part, nth) => readPart(part, step, { nth, unnamed, answers }),
+    (run) => plain(role, step, run),
+  );
   return read.length === 0 ? [plain(role, step, [])] : read;
 }
 
@@ -140,7 +130,7 @@ function hasFailed(error: unknown): boolean {
 }
 
 function readPlain(piece: unknown): Part {
-  const part = isFields(piece) ? piece : {};
+  const part = fieldsOf(piece);
   const origin = { format: FORMAT, piece } as const;
   // A seal may come on a text of its own, without a word: dropped as blank, the thought it seals would be lost.
   if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { type: "other", origin };
@@ -167,14 +157,8 @@ const KEPT_HERE = /^(gs:|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
-  const sent = items.filter((item) => item.kind !== "system" && (isSendable(item) || !omitted.push(item)));
-  const roleIn = (item: Item): Role => (roleOf(item) === "tool" ? "user" : roleOf(item));
-  const cut = bundles(sent, FORMAT, {
-    joins: () => how.profile.alternates,
-    roleIn,
-    joined: how.joined,
-    split: how.split,
-  });
+  const sent = items.filter((item) => item.kind !== "system" && (hasPlace(item, FORMAT) || !omitted.push(item)));
+  const cut = bundles(sent, FORMAT, { joins: () => how.profile.alternates, roleIn: roleWithoutTool }, how);
   // Seals are asked for since the user last spoke; older answers are taken as they are.
   const turn = cut.findLastIndex(
     ({ role, items: said }) => role === "user" && !said.some(({ kind }) => kind === "output"),
@@ -184,12 +168,6 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
   const messages = cut.map((bundle, at) => writer.content(bundle, at, at > turn));
   const instructions = items.flatMap((item) => (item.kind === "system" ? [spokenText(item)] : []));
   return { messages, instructions, omitted };
-}
-
-function isSendable(item: Item): boolean {
-  if (item.origin?.format === FORMAT) return true;
-  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
-  return item.kind === "assistant" || item.kind === "user";
 }
 
 function isSealed(item: Item): boolean {
@@ -226,7 +204,7 @@ class Writer {
   }
 
   #write(item: Item): readonly unknown[] {
-    const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+    const from = ownPieces(item, FORMAT);
     switch (item.kind) {
       case "call":
         return this.#call(item, from);

@@ -16,20 +16,20 @@ import {
   type Codec,
   type Encoded,
   type Encoding,
+  hasPlace,
   pristine,
   type Role,
   roleOf,
   shellOf,
 } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import {
-  asList,
-  asText,
   FORMLESS,
   inputText,
   isContent,
   ownPiece,
+  ownPieces,
   mediaSource,
   mediaUrl,
   type Read,
@@ -96,7 +96,7 @@ function readAssistant(message: Fields, step: number, custom: Set<string>): read
 
 function readCalls(calls: readonly unknown[], step: number, custom: Set<string>): readonly Read[] {
   return calls.map((call) => {
-    const item = readCall(isFields(call) ? call : {}, step);
+    const item = readCall(fieldsOf(call), step);
     if (item.callKind === "custom" && item.callId !== undefined) custom.add(item.callId);
     return { item, pieces: [call] };
   });
@@ -117,7 +117,7 @@ function spokenIn(content: unknown): unknown {
 function readCall(call: Fields, step: number): CallItem {
   const custom = call["type"] === "custom";
   const body = call[custom ? "custom" : "function"];
-  const fields = isFields(body) ? body : {};
+  const fields = fieldsOf(body);
   const text = fields[custom ? "input" : "arguments"];
   const id = asText(call["id"]);
   return {
@@ -147,14 +147,14 @@ function readOutput(message: Fields, custom: ReadonlySet<string>): OutputItem {
 function readParts(content: unknown): readonly Part[] {
   if (typeof content === "string") return [textPart(content)];
   return asList(content).map((piece): Part => {
-    const part = isFields(piece) ? piece : {};
+    const part = fieldsOf(piece);
     if (part["type"] === "text") return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
     if (part["type"] === "refusal") return textPart(asText(part["refusal"]) ?? "", { format: FORMAT, piece });
     const origin = { format: FORMAT, piece } as const;
     if (part["type"] === "image_url") return readPicture(part);
     if (part["type"] === "input_audio")
-      return { type: "audio", media: readSound(fieldsIn(part["input_audio"])), origin };
-    if (part["type"] === "file") return { type: "file", media: readFile(fieldsIn(part["file"])), origin };
+      return { type: "audio", media: readSound(fieldsOf(part["input_audio"])), origin };
+    if (part["type"] === "file") return { type: "file", media: readFile(fieldsOf(part["file"])), origin };
     return { type: "other", origin };
   });
 }
@@ -165,21 +165,17 @@ function readPicture(part: Fields): Part {
   const piece = typeof shown === "string" ? { ...part, image_url: { url: shown } } : part;
   return {
     type: "image",
-    media: mediaSource({ url: fieldsIn(piece["image_url"])["url"] }),
+    media: mediaSource({ url: fieldsOf(piece["image_url"])["url"] }),
     origin: { format: FORMAT, piece },
   };
-}
-
-function fieldsIn(value: unknown): Fields {
-  return isFields(value) ? value : {};
 }
 
 function encode(items: readonly Item[], how: Encoding): Encoded {
   const omitted: Item[] = [];
   const messages: object[] = [];
-  const joins = (role: string) => how.profile.alternates && (role === "user" || role === "assistant");
-  const sent = items.filter((item) => isSendable(item) || !omitted.push(item));
-  for (const bundle of bundles(sent, FORMAT, { joins, roleIn, joined: how.joined, split: how.split })) {
+  const joins = (role: Role) => how.profile.alternates && (role === "user" || role === "assistant");
+  const sent = items.filter((item) => hasPlace(item, FORMAT) || !omitted.push(item));
+  for (const bundle of bundles(sent, FORMAT, { joins, roleIn }, how)) {
     const same = pristine(bundle, FORMAT, (item) => write(item, how));
     messages.push(...(same === undefined ? rebuild(bundle, how) : [same]));
   }
@@ -190,13 +186,6 @@ function encode(items: readonly Item[], how: Encoding): Encoded {
 function roleIn(item: Item): Role {
   const read = item.origin?.format === FORMAT ? (item.origin.message as Fields)["role"] : undefined;
   return item.kind === "other" && read === "function" ? "tool" : roleOf(item);
-}
-
-/** Reasoning has no place in a chat request, nor has an approval; what the provider ran itself stays with it. */
-function isSendable(item: Item): boolean {
-  if (item.origin?.format === FORMAT) return true;
-  if (item.kind === "call" || item.kind === "output") return item.server !== true && item.callId !== undefined;
-  return item.kind === "assistant" || item.kind === "user" || item.kind === "system";
 }
 
 function rebuild(bundle: Bundle, how: Encoding): readonly object[] {
@@ -271,7 +260,7 @@ function writePart(part: Part): readonly unknown[] {
 
 /** The pieces of one item: as they were read, with the id and the name it is sent under. */
 function write(item: Item, how: Encoding): readonly unknown[] {
-  const from = item.origin?.format === FORMAT ? item.origin.pieces : undefined;
+  const from = ownPieces(item, FORMAT);
   if (item.kind === "call") return writeCall(item, from, how);
   if (item.kind === "output") return writeOutput(item, from, how);
   return from ?? [];
@@ -282,7 +271,7 @@ function writeCall(call: CallItem, from: readonly unknown[] | undefined, how: En
   const piece = from?.[0];
   const { name } = call;
   const kind = call.callKind === "custom" ? "custom" : "function";
-  const body = isFields(piece) && isFields(piece[kind]) ? piece[kind] : {};
+  const body = fieldsOf(fieldsOf(piece)[kind]);
   if (isFields(piece) && call.inputText !== undefined) {
     const named = (asText(body["name"]) ?? "") === name;
     if (piece["id"] === id && named) return from as readonly unknown[];

@@ -11,12 +11,12 @@ import {
 } from "../item.ts";
 import type { Codec, Encoded, Encoding } from "./codec.ts";
 import { decodeWith } from "./decode.ts";
+import { answeredId, keptElsewhere } from "./responses-kept.ts";
+import { OUTPUT_TYPES, RESPONSE_CALLS, RESPONSE_OUTPUTS } from "./responses-types.ts";
 import { commandText, commandsStatus } from "./command-outcome.ts";
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import {
   asJson,
-  asList,
-  asText,
   FORMLESS,
   inputText,
   isContent,
@@ -34,25 +34,6 @@ import { isResultFormed, looseResult } from "./result-form.ts";
 
 const FORMAT = "openai-responses";
 
-/** Which kind each call and output type of the format belongs to. Types not named here are carried, not paired. */
-const CALLS: ReadonlyMap<string, CallKind> = new Map([
-  ["function_call", "function"],
-  ["custom_tool_call", "custom"],
-  ["local_shell_call", "shell"],
-  ["tool_search_call", "search"],
-  ["computer_call", "computer"],
-  ["shell_call", "commands"],
-  ["apply_patch_call", "patch"],
-]);
-const OUTPUTS: ReadonlyMap<string, CallKind> = new Map([
-  ["function_call_output", "function"],
-  ["local_shell_call_output", "shell"],
-  ["custom_tool_call_output", "custom"],
-  ["tool_search_output", "search"],
-  ["computer_call_output", "computer"],
-  ["shell_call_output", "commands"],
-  ["apply_patch_call_output", "patch"],
-]);
 /** What a tool is called whose calls do not name it. */
 const NAMES: Readonly<Partial<Record<CallKind, string>>> = {
   shell: "local_shell",
@@ -60,15 +41,6 @@ const NAMES: Readonly<Partial<Record<CallKind, string>>> = {
   computer: "computer",
   commands: "shell",
   patch: "apply_patch",
-};
-const OUTPUT_TYPE: Readonly<Record<CallKind, string>> = {
-  function: "function_call_output",
-  shell: "function_call_output",
-  custom: "custom_tool_call_output",
-  search: "tool_search_output",
-  computer: "computer_call_output",
-  commands: "shell_call_output",
-  patch: "apply_patch_call_output",
 };
 /** Items the host sends that are neither messages nor outputs. */
 const FROM_HOST: ReadonlySet<string> = new Set(["compaction", "additional_tools"]);
@@ -83,35 +55,6 @@ export const openaiResponses: Codec = {
   },
   encode,
 };
-
-/**
- * Which outputs and consents answer what the provider keeps: those after a reference to an item, or anywhere in a list
- * that goes on from what it keeps, whose call or request is not in the list. Otherwise such an output is an orphan.
- */
-function keptElsewhere(messages: readonly unknown[], continues: boolean): (piece: Fields, at: number) => boolean {
-  const first = messages.findIndex((piece) => isFields(piece) && piece["type"] === "item_reference");
-  if (first === -1 && !continues) return () => false;
-  const here = new Set(messages.flatMap((piece) => (isFields(piece) ? askedUnder(piece) : [])));
-  const isReply = ({ type }: Fields) => type === "mcp_approval_response" || OUTPUTS.has(asText(type) ?? "");
-  return (piece, at) => (continues || at > first) && isReply(piece) && !here.has(repliesTo(piece));
-}
-
-/** Under what a call is answered, or a request for consent. */
-function askedUnder(piece: Fields): readonly unknown[] {
-  const type = asText(piece["type"]) ?? "";
-  if (type === "mcp_approval_request") return [`consent ${asText(piece["id"])}`];
-  return CALLS.has(type) ? [piece["call_id"]] : [];
-}
-
-function repliesTo(piece: Fields): string | undefined {
-  if (piece["type"] !== "mcp_approval_response") return answeredId(piece);
-  return `consent ${asText(piece["approval_request_id"])}`;
-}
-
-/** The call an output answers. A shell's output may carry the call's id as its own. */
-function answeredId(piece: Fields): string | undefined {
-  return asText(piece["call_id"]) ?? (piece["type"] === "local_shell_call_output" ? asText(piece["id"]) : undefined);
-}
 
 function readPiece(piece: Fields): readonly Read[] | string {
   const type = asText(piece["type"]) ?? (typeof piece["role"] === "string" ? "message" : undefined);
@@ -153,9 +96,9 @@ function readItem(type: string, piece: Fields): Item {
       ...(typeof piece["reason"] === "string" ? { reason: piece["reason"] } : {}),
     };
   }
-  const called = CALLS.get(type);
+  const called = RESPONSE_CALLS.get(type);
   if (called !== undefined) return readCall(called, piece);
-  const answers = OUTPUTS.get(type);
+  const answers = RESPONSE_OUTPUTS.get(type);
   if (answers !== undefined) return readOutput(answers, piece);
   return { kind: "other", by: FROM_HOST.has(type) || type.endsWith("_output") ? "host" : "model" };
 }
@@ -198,7 +141,7 @@ function patchStatus(callKind: CallKind, { status }: Fields): "failed" | "succes
 function readResult(callKind: CallKind, output: unknown): readonly Part[] {
   if (typeof output === "string") return [textPart(output)];
   if (callKind === "computer") {
-    const { image_url: url, file_id: fileId } = isFields(output) ? output : {};
+    const { image_url: url, file_id: fileId } = fieldsOf(output);
     return [{ type: "image", media: mediaSource({ url, fileId }), origin: { format: FORMAT, piece: output } }];
   }
   if (callKind !== "commands") return asList(output).map(readPart);
@@ -206,7 +149,7 @@ function readResult(callKind: CallKind, output: unknown): readonly Part[] {
 }
 
 function readPart(piece: unknown): Part {
-  const part = isFields(piece) ? piece : {};
+  const part = fieldsOf(piece);
   const type = part["type"];
   if (type === "input_text" || type === "output_text" || type === "text")
     return textPart(asText(part["text"]) ?? "", { format: FORMAT, piece });
@@ -218,7 +161,7 @@ function readPart(piece: unknown): Part {
   }
   if (type === "input_audio") {
     const sound = part["input_audio"];
-    return { type: "audio", media: readSound(isFields(sound) ? sound : {}), origin };
+    return { type: "audio", media: readSound(fieldsOf(sound)), origin };
   }
   if (type === "input_file") return { type: "file", media: readFile(part), origin };
   return { type: "other", origin: { format: FORMAT, piece } };
@@ -327,7 +270,7 @@ function writeCall(call: CallItem, how: Encoding): object {
 }
 
 function writeOutput(output: OutputItem, how: Encoding): object {
-  const type = OUTPUT_TYPE[output.callKind];
+  const type = OUTPUT_TYPES[output.callKind];
   const id = output.callId === undefined ? {} : { call_id: how.idOf(output.callId) };
   if (output.callKind === "search")
     return { type, ...id, execution: "client", status: "completed", tools: output.value ?? [] };

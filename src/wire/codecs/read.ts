@@ -1,15 +1,7 @@
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { Json } from "../../base/json.ts";
 import type { CallItem, Item, MediaSource, Part, PartOrigin, WireFormat } from "../item.ts";
 import { base64Of } from "../media.ts";
-
-export function asText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 /** Why a message cannot be read whose content is in no form, or missing where it is demanded. */
 export const FORMLESS = "content is neither text nor a list";
@@ -132,6 +124,38 @@ export function writtenSound({ mediaType = "audio/wav", base64 = "" }: MediaSour
 
 export function asJson(value: unknown): Json {
   return value as Json;
+}
+
+/**
+ * Reads a list piece by piece: some are an item each, and what stands between them is one item together, as whoever spoke
+ * meant it.
+ */
+export function readRuns(
+  pieces: readonly unknown[],
+  itemOf: (piece: Fields, nth: number) => Item | undefined,
+  together: (run: readonly unknown[]) => Read,
+): readonly Read[] {
+  const read: Read[] = [];
+  let run: unknown[] = [];
+  const flush = () => {
+    if (run.length > 0) read.push(together(run));
+    run = [];
+  };
+  for (const [nth, piece] of pieces.entries()) {
+    const item = itemOf(fieldsOf(piece), nth);
+    if (item === undefined) run.push(piece);
+    else {
+      flush();
+      read.push({ item, pieces: [piece] });
+    }
+  }
+  flush();
+  return read;
+}
+
+/** The pieces an item was read from, when it was read in this format. */
+export function ownPieces({ origin }: Item, format: WireFormat): readonly unknown[] | undefined {
+  return origin?.format === format ? origin.pieces : undefined;
 }
 
 /** The piece a part was read from, when it was read in this format. */

@@ -1,4 +1,4 @@
-import { type Fields, isFields } from "../../base/fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../base/fields.ts";
 import type { WireFormat } from "../item.ts";
 import type { Block, Turn } from "./turn.ts";
 
@@ -30,8 +30,8 @@ function chat(message: Fields): Omit<Turn, "at"> {
       blocks: [
         {
           is: "result",
-          id: text(message["tool_call_id"]),
-          name: text(message["name"]),
+          id: asText(message["tool_call_id"]),
+          name: asText(message["name"]),
           space: "",
           formed: isTexts(content),
           media: list(content).some((part) => part["type"] !== "text"),
@@ -40,9 +40,9 @@ function chat(message: Fields): Omit<Turn, "at"> {
     };
   }
   const calls = list(message["tool_calls"]).map((call): Block => {
-    const body = raw(call["type"] === "custom" ? call["custom"] : call["function"]);
+    const body = fieldsOf(call["type"] === "custom" ? call["custom"] : call["function"]);
     const formed = typeof (body["arguments"] ?? body["input"]) === "string";
-    return { is: "call", id: text(call["id"]), name: text(body["name"]) ?? "", space: "", sealed: false, formed };
+    return { is: "call", id: asText(call["id"]), name: asText(body["name"]) ?? "", space: "", sealed: false, formed };
   });
   const beside = BESIDE.some((field) => !!message[field]);
   const said = beside && !content ? [{ is: "own" } as const] : plain(content, ["text"], role !== "assistant");
@@ -57,7 +57,7 @@ function chat(message: Fields): Omit<Turn, "at"> {
 const BESIDE = ["refusal", "audio", "function_call", "reasoning_content", "reasoning", "reasoning_details"];
 
 function responses(item: Fields): Omit<Turn, "at"> {
-  const type = text(item["type"]) ?? "message";
+  const type = asText(item["type"]) ?? "message";
   if (type === "message") {
     return {
       role: known(item["role"], { developer: "system" }),
@@ -66,13 +66,13 @@ function responses(item: Fields): Omit<Turn, "at"> {
     };
   }
   const space = SPACES.get(type);
-  const id = text(item["call_id"]) ?? (type === "local_shell_call_output" ? text(item["id"]) : undefined);
+  const id = asText(item["call_id"]) ?? (type === "local_shell_call_output" ? asText(item["id"]) : undefined);
   if (type === "item_reference") return { role: "assistant", blocks: [{ is: "reference" }] };
   if (type === "reasoning") return { role: "assistant", blocks: [{ is: "thought", sealed: true }] };
   if (type === "mcp_approval_request")
-    return { role: "assistant", blocks: [{ is: "ask", approval: text(item["id"]) ?? "", id: undefined }] };
+    return { role: "assistant", blocks: [{ is: "ask", approval: asText(item["id"]) ?? "", id: undefined }] };
   if (type === "mcp_approval_response")
-    return { role: "user", blocks: [{ is: "consent", approval: text(item["approval_request_id"]) ?? "" }] };
+    return { role: "user", blocks: [{ is: "consent", approval: asText(item["approval_request_id"]) ?? "" }] };
   const lone = item["execution"] === "server" || (type === "local_shell_call" && id === undefined);
   const external = type === "function_call_output" && id === undefined && item["name"] !== undefined;
   if (space === undefined || lone || external)
@@ -84,7 +84,7 @@ function responses(item: Fields): Omit<Turn, "at"> {
         {
           is: "result",
           id,
-          name: text(item["name"]),
+          name: asText(item["name"]),
           space,
           formed: FORMED.get(type)?.(item) ?? isTexts(item["output"]),
           ...mistyped(list(item["output"]).find((part) => isMistyped(part, false))),
@@ -94,7 +94,7 @@ function responses(item: Fields): Omit<Turn, "at"> {
   const formed = FORMED.get(type)?.(item) ?? typeof (item["arguments"] ?? item["input"]) === "string";
   return {
     role: "assistant",
-    blocks: [{ is: "call", id, name: text(item["name"]) ?? UNNAMED.get(type) ?? "", space, sealed: false, formed }],
+    blocks: [{ is: "call", id, name: asText(item["name"]) ?? UNNAMED.get(type) ?? "", space, sealed: false, formed }],
   };
 }
 
@@ -104,7 +104,7 @@ function spoken(content: unknown, byAssistant: boolean): readonly Block[] {
   return plain(content, ["input_text", "output_text", "text"], !byAssistant).map((block, nth): Block => {
     const part = parts[nth];
     if (part === undefined || !isMistyped(part, byAssistant)) return block;
-    return { is: "text", text: text(part["text"]) ?? text(part["refusal"]) ?? "", ...mistyped(part) };
+    return { is: "text", text: asText(part["text"]) ?? asText(part["refusal"]) ?? "", ...mistyped(part) };
   });
 }
 
@@ -114,12 +114,14 @@ function isMistyped({ type }: Fields, byAssistant: boolean): boolean {
 }
 
 function mistyped(part: Fields | undefined): { readonly mistyped?: string } {
-  return part === undefined ? {} : { mistyped: text(part["type"]) ?? "" };
+  return part === undefined ? {} : { mistyped: asText(part["type"]) ?? "" };
 }
 
 /** A shell's output may carry its call's id in the place of its own. */
 function ownId(item: Fields): string | undefined {
-  return item["type"] === "item_reference" || item["type"] === "local_shell_call_output" ? undefined : text(item["id"]);
+  return item["type"] === "item_reference" || item["type"] === "local_shell_call_output"
+    ? undefined
+    : asText(item["id"]);
 }
 
 const SPACES: ReadonlyMap<string, string> = new Map([
@@ -166,21 +168,28 @@ function anthropic(message: Fields): Omit<Turn, "at"> {
   const role = message["role"] === "user" || message["role"] === "assistant" ? message["role"] : "unknown";
   if (typeof content === "string") return { role, blocks: [{ is: "text", text: content }] };
   const blocks = list(content).map((block): Block => {
-    const type = text(block["type"]) ?? "";
-    if (type === "text") return { is: "text", text: text(block["text"]) ?? "" };
-    if (type === "thinking") return { is: "thought", sealed: !!text(block["signature"]) };
-    if (type === "redacted_thinking") return { is: "thought", sealed: !!text(block["data"]) };
+    const type = asText(block["type"]) ?? "";
+    if (type === "text") return { is: "text", text: asText(block["text"]) ?? "" };
+    if (type === "thinking") return { is: "thought", sealed: !!asText(block["signature"]) };
+    if (type === "redacted_thinking") return { is: "thought", sealed: !!asText(block["data"]) };
     if (type === "tool_use") {
       const formed = isFields(block["input"]);
-      return { is: "call", id: text(block["id"]), name: text(block["name"]) ?? "", space: "", sealed: false, formed };
+      return {
+        is: "call",
+        id: asText(block["id"]),
+        name: asText(block["name"]) ?? "",
+        space: "",
+        sealed: false,
+        formed,
+      };
     }
     if (type === "tool_result") {
       const formed = block["content"] === undefined || isTexts(block["content"]);
       const blank =
-        list(block["content"]).some((one) => one["type"] === "text" && !text(one["text"])?.trim()) ||
+        list(block["content"]).some((one) => one["type"] === "text" && !asText(one["text"])?.trim()) ||
         (block["is_error"] === true && isEmpty(block["content"]));
       const [refused] = list(block["content"]).flatMap((one) => refusedMedia(one, role) ?? []);
-      const about = { id: text(block["tool_use_id"]), name: undefined, space: "", formed, blank };
+      const about = { id: asText(block["tool_use_id"]), name: undefined, space: "", formed, blank };
       return { is: "result", ...about, ...(refused === undefined ? {} : { refused }) };
     }
     if (type.endsWith("_tool_use") || type.endsWith("_tool_result")) return { is: "own" };
@@ -197,12 +206,12 @@ const INLINE: ReadonlyMap<string, RegExp> = new Map([
 
 /** Pictures and documents are the user's alone, and those that are sent along are of few types. */
 function refusedMedia(block: Fields, role: Turn["role"]): string | undefined {
-  const type = text(block["type"]) ?? "";
+  const type = asText(block["type"]) ?? "";
   const types = INLINE.get(type);
   if (types === undefined) return undefined;
   if (role === "assistant") return type;
-  const source = raw(block["source"]);
-  const mediaType = text(source["media_type"]);
+  const source = fieldsOf(block["source"]);
+  const mediaType = asText(source["media_type"]);
   const isTaken = source["data"] !== "" && (mediaType === undefined || types.test(mediaType));
   return source["type"] !== "base64" || isTaken ? undefined : type;
 }
@@ -220,12 +229,12 @@ function gemini(content: Fields): Omit<Turn, "at"> {
     const sealed = typeof part["thoughtSignature"] === "string";
     if (isFields(call)) {
       const formed = call["args"] === undefined || isFields(call["args"]);
-      return { is: "call", id: text(call["id"]), name: text(call["name"]) ?? "", space: "", sealed, formed };
+      return { is: "call", id: asText(call["id"]), name: asText(call["name"]) ?? "", space: "", sealed, formed };
     }
     const response = part["functionResponse"];
     if (isFields(response)) {
       const formed = isFields(response["response"]);
-      return { is: "result", id: text(response["id"]), name: text(response["name"]), space: "", formed };
+      return { is: "result", id: asText(response["id"]), name: asText(response["name"]), space: "", formed };
     }
     if (part["thought"] === true) return { is: "thought", sealed: true };
     if (part["text"] === "" && part["thoughtSignature"] !== undefined) return { is: "own" };
@@ -238,10 +247,10 @@ function aiSdk(message: Fields): Omit<Turn, "at"> {
   const { role, content } = message;
   if (typeof content === "string") return { role: known(role), blocks: [{ is: "text", text: content }] };
   const blocks = list(content).map((part): Block => {
-    const id = text(part["toolCallId"]);
+    const id = asText(part["toolCallId"]);
     switch (part["type"]) {
       case "text":
-        return { is: "text", text: text(part["text"]) ?? "" };
+        return { is: "text", text: asText(part["text"]) ?? "" };
       case "reasoning":
         return { is: "thought", sealed: true };
       case "tool-call":
@@ -249,7 +258,7 @@ function aiSdk(message: Fields): Omit<Turn, "at"> {
         return {
           is: "call",
           id,
-          name: text(part["toolName"]) ?? "",
+          name: asText(part["toolName"]) ?? "",
           space: "",
           sealed: false,
           formed: "input" in part,
@@ -259,15 +268,15 @@ function aiSdk(message: Fields): Omit<Turn, "at"> {
         return {
           is: "result",
           id,
-          name: text(part["toolName"]),
+          name: asText(part["toolName"]),
           space: "",
-          formed: text(raw(part["output"])["type"]) !== undefined,
-          blank: raw(part["output"])["type"] === "error-text" && isEmpty(raw(part["output"])["value"]),
+          formed: asText(fieldsOf(part["output"])["type"]) !== undefined,
+          blank: fieldsOf(part["output"])["type"] === "error-text" && isEmpty(fieldsOf(part["output"])["value"]),
         };
       case "tool-approval-request":
-        return { is: "ask", approval: text(part["approvalId"]) ?? "", id };
+        return { is: "ask", approval: asText(part["approvalId"]) ?? "", id };
       case "tool-approval-response":
-        return { is: "consent", approval: text(part["approvalId"]) ?? "" };
+        return { is: "consent", approval: asText(part["approvalId"]) ?? "" };
       default:
         return { is: "media" };
     }
@@ -279,26 +288,26 @@ function aiSdk(message: Fields): Omit<Turn, "at"> {
 function plain(content: unknown, texts: readonly string[], takesMedia: boolean): readonly Block[] {
   if (typeof content === "string") return [{ is: "text", text: content }];
   return list(content).map((part): Block => {
-    const type = text(part["type"]) ?? "";
-    if (texts.includes(type)) return { is: "text", text: text(part["text"]) ?? "" };
+    const type = asText(part["type"]) ?? "";
+    if (texts.includes(type)) return { is: "text", text: asText(part["text"]) ?? "" };
     return !takesMedia && OPENAI_MEDIA.test(type) ? { is: "media", refused: type } : { is: "media", ...bare(part) };
   });
 }
 
 /** Where parts say what they show. */
 const SHOWN: ReadonlyMap<unknown, (part: Fields) => unknown> = new Map<unknown, (part: Fields) => unknown>([
-  ["image_url", (part) => raw(part["image_url"])["url"]],
-  ["input_audio", (part) => raw(part["input_audio"])["data"]],
-  ["file", (part) => raw(part["file"])["file_data"] ?? raw(part["file"])["file_id"]],
+  ["image_url", (part) => fieldsOf(part["image_url"])["url"]],
+  ["input_audio", (part) => fieldsOf(part["input_audio"])["data"]],
+  ["file", (part) => fieldsOf(part["file"])["file_data"] ?? fieldsOf(part["file"])["file_id"]],
   ["input_image", (part) => part["image_url"] ?? part["file_id"]],
   ["input_file", (part) => part["file_data"] ?? part["file_url"] ?? part["file_id"]],
-  ["image", (part) => raw(part["source"])["type"]],
-  ["document", (part) => raw(part["source"])["type"]],
+  ["image", (part) => fieldsOf(part["source"])["type"]],
+  ["document", (part) => fieldsOf(part["source"])["type"]],
 ]);
 
 function bare(part: Fields): { readonly bare?: string } {
   const shown = SHOWN.get(part["type"]);
-  return shown === undefined || text(shown(part)) !== undefined ? {} : { bare: text(part["type"]) ?? "" };
+  return shown === undefined || asText(shown(part)) !== undefined ? {} : { bare: asText(part["type"]) ?? "" };
 }
 
 const OPENAI_MEDIA = /^(image_url|file|input_image|input_audio|input_file)$/;
@@ -308,12 +317,8 @@ function known(role: unknown, more: Readonly<Record<string, Turn["role"]>> = {})
   return typeof role === "string" && Object.hasOwn(more, role) ? (more[role] as Turn["role"]) : "unknown";
 }
 
-function raw(value: unknown): Fields {
-  return isFields(value) ? value : {};
-}
-
 function list(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.map(raw) : [];
+  return asList(value).map(fieldsOf);
 }
 
 /** What may be missing is judged elsewhere, as blank. */
@@ -329,13 +334,9 @@ function isTexts(value: unknown): boolean {
 
 /** No text, or a blank one; no blocks. */
 function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) ? isEmptyList(value) : (text(value) ?? "").trim() === "";
+  return Array.isArray(value) ? isEmptyList(value) : (asText(value) ?? "").trim() === "";
 }
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

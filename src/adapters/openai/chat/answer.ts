@@ -2,8 +2,8 @@ import type { StopReason, Usage } from "../../../contracts/model.ts";
 import { isThought } from "../../../wire/codecs/chat-thoughts.ts";
 import type { AssistantItem, Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
-import type { Fields } from "../../../base/fields.ts";
-import { countOf, fieldsOf, wordOf } from "../../fields.ts";
+import { type Fields, fieldsOf } from "../../../base/fields.ts";
+import { countOf, wordOf } from "../../fields.ts";
 
 /**
  * A chat message as items. Its reasoning, where a server sends one, is an item too, with the words that were told of it; the

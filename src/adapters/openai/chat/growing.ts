@@ -1,6 +1,5 @@
-import { type Fields, isFields } from "../../../base/fields.ts";
-import { asList, asText } from "../../../wire/codecs/read.ts";
-import { countOf, fieldsOf, wordOf } from "../../fields.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../../base/fields.ts";
+import { countOf, wordOf } from "../../fields.ts";
 
 /** Where a part of a list has its words, by its type. Only such a part goes on in the next. */
 const WORDS: Readonly<Record<string, string>> = {

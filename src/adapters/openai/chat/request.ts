@@ -7,11 +7,10 @@ import {
   THOUGHT_FIELDS,
   thinkingIn,
 } from "../../../wire/codecs/chat-thoughts.ts";
-import type { Fields } from "../../../base/fields.ts";
-import { asList } from "../../../wire/codecs/read.ts";
+import { asList, type Fields, fieldsOf } from "../../../base/fields.ts";
 import { writeMessages } from "../../../wire/project.ts";
 import { NO_TEXT } from "../../../wire/text.ts";
-import { fieldsOf, wordOf } from "../../fields.ts";
+import { wordOf } from "../../fields.ts";
 import { wholeSchema, writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";

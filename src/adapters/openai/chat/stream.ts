@@ -1,10 +1,9 @@
 import type { ModelEvent, Usage } from "../../../contracts/model.ts";
 import type { Draft } from "../../answer.ts";
 import type { AnswerReader } from "../../ask.ts";
-import { type Fields, isFields } from "../../../base/fields.ts";
-import { asList, asText } from "../../../wire/codecs/read.ts";
+import { asList, asText, type Fields, fieldsOf, isFields } from "../../../base/fields.ts";
 import { ToldFailure } from "../../failure.ts";
-import { countOf, fieldsOf, wordOf } from "../../fields.ts";
+import { countOf, wordOf } from "../../fields.ts";
 import { itemsOf, stopOf, usageOf } from "./answer.ts";
 import { type Grown, GrowingList } from "./growing.ts";
 

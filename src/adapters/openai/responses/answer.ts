@@ -1,9 +1,8 @@
 import type { StopReason, Usage } from "../../../contracts/model.ts";
 import type { Item } from "../../../wire/item.ts";
 import { readMessages } from "../../../wire/project.ts";
-import type { Fields } from "../../../base/fields.ts";
-import { asList } from "../../../wire/codecs/read.ts";
-import { countOf, fieldsOf, wordOf } from "../../fields.ts";
+import { asList, type Fields, fieldsOf } from "../../../base/fields.ts";
+import { countOf, wordOf } from "../../fields.ts";
 
 export function itemsOf(output: readonly unknown[]): readonly Item[] {
   return readMessages(output, "openai-responses").items;

@@ -1,6 +1,7 @@
 import type { ModelRequest } from "../../../contracts/model.ts";
 import { writeMessages } from "../../../wire/project.ts";
-import { fieldsOf, wordOf } from "../../fields.ts";
+import { wordOf } from "../../fields.ts";
+import { fieldsOf } from "../../../base/fields.ts";
 import { wholeSchema, writtenOnce } from "../../offers.ts";
 import { mustBeSendable } from "../../send.ts";
 import type { SentShape } from "../../sent.ts";
