@@ -100,6 +100,9 @@ test("[STORE-47] a store whose files cannot be looked at says so, ends what was 
   const batch = appendOf(pen, [record as SealedRecord]);
   await hidden(() => store.commit(batch));
   await hidden(() => store.shrink());
+  const beside = await openSqlite(path);
+  await hidden(() => beside.close());
+  expect(store.isDead(beside.owner)).toBe(true);
   const readings = Array.from({ length: 3 }, () => () => store.reading((read) => read.session(pen.session)));
   await hidden(() => Promise.all(readings.map((reading) => reading())));
   const { head } = await rowOf(store, "session");
