@@ -35,7 +35,8 @@ const FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const READONLY = new Set(["EROFS", "EACCES", "EPERM"]);
 const UNREACHABLE = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL"]);
 
-function systemError(error: unknown, path: string): unknown {
+/** What the system refuses. */
+export function systemError(error: unknown, path: string): unknown {
   const { code, syscall } = (error ?? {}) as { readonly code?: unknown; readonly syscall?: unknown };
   if (typeof code !== "string" || typeof syscall !== "string") return error;
   const ours: ErrorCode = FULL.has(code)

@@ -1,9 +1,10 @@
-import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { NFS, scratchFolder } from "../../../test/support/places.ts";
-import { begin, expectBodies, write } from "../../testing/pen.ts";
+import type { SealedRecord } from "../../records/chain.ts";
+import { appendOf, begin, expectBodies, rowOf, sealed, write } from "../../testing/pen.ts";
 import { openSqlite, type SqliteOptions } from "./open.ts";
 
 const folder = scratchFolder();
@@ -79,4 +80,35 @@ describe("[STORE-37] a store that loses its ground while it is open", () => {
     await expect(write(pen, '"into nowhere"')).rejects.toMatchObject(GONE);
     await store.close();
   });
+});
+
+test("[STORE-47] a store whose files cannot be looked at says so, ends what was asked, and goes on afterwards", async () => {
+  const { path, store, pen } = await written();
+  const place = dirname(path);
+  const session = await store.reading((read) => read.session(pen.session));
+  const hidden = async (work: () => Promise<unknown>) => {
+    renameSync(place, `${place}-moved`);
+    symlinkSync(place, place); // leads to itself: the system refuses to follow it
+    try {
+      await expect(work()).rejects.toMatchObject({ code: "STORE_UNREACHABLE", details: { system: "ELOOP" } });
+    } finally {
+      rmSync(place);
+      renameSync(`${place}-moved`, place);
+    }
+  };
+  const [record] = sealed(pen.head, '"unclear"');
+  const batch = appendOf(pen, [record as SealedRecord]);
+  await hidden(() => store.commit(batch));
+  await hidden(() => store.shrink());
+  const beside = await openSqlite(path);
+  await hidden(() => beside.close());
+  expect(store.isDead(beside.owner)).toBe(true);
+  const readings = Array.from({ length: 3 }, () => () => store.reading((read) => read.session(pen.session)));
+  await hidden(() => Promise.all(readings.map((reading) => reading())));
+  const { head } = await rowOf(store, "session");
+  expect([session?.head.seq, head.seq]).toEqual([1, 2]); // it had reached the disk, which nobody could tell
+  pen.head = head;
+  await write(pen, '"after"');
+  await expectBodies(store, "session", ['"acknowledged"', '"unclear"', '"after"']);
+  await store.close();
 });

@@ -2,6 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { HoldfastError } from "../../base/errors.ts";
+import { systemError } from "./failures.ts";
 
 /**
  * The files a store stands on. Whoever removes or replaces one of them while it is open leaves its connections writing into
@@ -44,14 +45,13 @@ export class Footing {
     if (log !== this.#log || log === NOTHING) this.#refuse("log");
   }
 
-  /** Why a write failed, when that is why. */
+  /** Why a write failed, when that is why. Where the system does not even let us look, the write has its own reason. */
   get lost(): HoldfastError | undefined {
     try {
       this.check();
       return undefined;
     } catch (error) {
-      if (HoldfastError.is(error, "STORE_GONE")) return error;
-      throw error;
+      return HoldfastError.is(error, "STORE_GONE") ? error : undefined;
     }
   }
 
@@ -89,7 +89,7 @@ class Folder {
    * clock that stamps folders leaves the same stamp.
    */
   isAsItWas(): boolean {
-    const found = statSync(this.#path, { throwIfNoEntry: false });
+    const found = lookAt(this.#path);
     const last = this.#stamp;
     const same = found?.ino === last?.ino && found?.ctimeMs === last?.ctimeMs && found?.dev === last?.dev;
     if (found === undefined || !same) {
@@ -112,6 +112,14 @@ function tickOf(time: number): number {
 const NOTHING = "";
 
 function identityOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = lookAt(path);
   return found === undefined ? NOTHING : `${found.dev}:${found.ino}`;
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw systemError(error, path);
+  }
 }

@@ -209,14 +209,14 @@ export class SqliteStore implements Store {
 
   /** Step by step, between the transactions of others. Somebody who stays in the way leaves the rest for another time. */
   async shrink(): Promise<Shrunk> {
-    const { path } = this.#parts.connect;
+    const size = () => this.#told(() => statSync(this.place).size);
     this.#footing.check();
-    const before = statSync(path).size;
+    const before = size();
     const whole = await this.#giveBack().catch((error: unknown) => {
       if (HoldfastError.is(error, "STORE_BUSY")) return false;
       throw error;
     });
-    return { bytes: Math.max(0, before - statSync(path).size), whole };
+    return { bytes: Math.max(0, before - size()), whole };
   }
 
   async #giveBack(): Promise<boolean> {
@@ -257,7 +257,7 @@ export class SqliteStore implements Store {
     for (const reader of this.#readers.splice(0)) closeQuietly(reader.connection);
     this.#dropWriter();
     for (const lock of this.#parts.held) await lock.release();
-    this.#parts.locks.forget(this.owner);
+    this.#told(() => this.#parts.locks.forget(this.owner));
   }
 
   #run({ connection }: Connected, sql: string): void {
