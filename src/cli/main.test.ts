@@ -8,6 +8,7 @@ import { createHoldfast, type SealedRecord } from "../index.ts";
 import { openSqlite, sqlite } from "../stores/sqlite/entry.ts";
 import { main } from "./main.ts";
 import { COMMANDS } from "./table.ts";
+import { SILENT } from "./silent.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -18,14 +19,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function run(...argv: readonly string[]) {
   const said = { out: [] as string[], err: [] as string[] };
   const code = await main(argv, {
+    ...SILENT,
     out: (line) => said.out.push(line),
     err: (line) => said.err.push(line),
-    write: () => {},
-    onInterrupt: () => () => {},
-    forPeople: false,
     cwd: folder,
-    env: {},
-    async *input() {},
   });
   return { code, out: said.out.join("\n"), err: said.err.join("\n") };
 }

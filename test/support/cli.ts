@@ -8,6 +8,7 @@ import { main } from "../../src/cli/main.ts";
 import { createHoldfast, defineTool, type Holdfast, type HoldfastOptions, type Session } from "../../src/index.ts";
 import { sqlite } from "../../src/stores/sqlite/entry.ts";
 import { counter, diary, steps } from "./calls.ts";
+import { SILENT } from "../../src/cli/silent.ts";
 
 export const BIN: string = fileURLToPath(new URL("../../bin/holdfast.js", import.meta.url));
 
@@ -55,14 +56,12 @@ export function desk(): Desk {
   const inProcess = async (argv: readonly string[], more: { readonly columns?: number }): Promise<Ran> => {
     const said = { out: [] as string[], err: [] as string[] };
     const code = await main(argv, {
+      ...SILENT,
       out: (line) => said.out.push(line),
       err: (line) => said.err.push(line),
       write: (text) => said.out.push(text),
-      onInterrupt: () => () => {},
-      forPeople: false,
       cwd: folder,
       env: made.env,
-      async *input() {},
       ...more,
     });
     return { code, out: said.out.join("\n"), err: said.err.join("\n") };

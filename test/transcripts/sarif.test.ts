@@ -6,6 +6,7 @@ import { main } from "../../src/cli/main.ts";
 import { FORMAT_IDS } from "../../src/transcripts/format.ts";
 import { faultsOf, type Schema } from "./json-schema.ts";
 import { SAMPLES } from "./samples.ts";
+import { SILENT } from "../../src/cli/silent.ts";
 
 const text: Schema = { type: "string" };
 const closed = (properties: Schema, required: readonly string[] = []): Schema => ({
@@ -97,16 +98,7 @@ async function logOf(): Promise<Log> {
     writeFileSync(join(folder, "odd name [é] %41#.jsonl"), SAMPLES["claude-code"].write(steps).slice(0, -40));
     writeFileSync(join(folder, "no session.json"), "42");
     const argv = ["doctor", "--sarif", folder, "nowhere.json", join(folder, "no session.json")];
-    const code = await main(argv, {
-      out: (line) => out.push(line),
-      err: () => {},
-      write: () => {},
-      onInterrupt: () => () => {},
-      forPeople: false,
-      env: {},
-      cwd: folder,
-      async *input() {},
-    });
+    const code = await main(argv, { ...SILENT, out: (line) => out.push(line), cwd: folder });
     expect(code).toBe(3);
   } finally {
     rmSync(folder, { recursive: true, force: true });

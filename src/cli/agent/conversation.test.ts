@@ -7,6 +7,7 @@ import type { Agent } from "./agent.ts";
 import { Conversation } from "./conversation.ts";
 import type { Prices } from "./prices.ts";
 import type { Talk } from "./talk.ts";
+import { SILENT } from "../silent.ts";
 
 const TOOLS = [
   askUser,
@@ -22,17 +23,8 @@ async function talked(script: Script, lines: readonly (string | undefined)[], pr
   const session = await holdfast.open("talk");
   const seen: string[] = [];
   const asked: string[] = [];
-  const terminal: Terminal = {
-    out: (line) => void seen.push(line),
-    err: (line) => void seen.push(line),
-    write: (text) => void seen.push(text),
-    onInterrupt: () => () => {},
-    columns: 40,
-    forPeople: false,
-    cwd: ".",
-    env: {},
-    async *input() {},
-  };
+  const show = (text: string) => void seen.push(text);
+  const terminal: Terminal = { ...SILENT, out: show, err: show, write: show, columns: 40 };
   const left = [...lines];
   let asking = false;
   const talk = {

@@ -2,18 +2,14 @@ import { expect, test } from "vitest";
 import type { RunEnd, RunEvent } from "../../index.ts";
 import type { Terminal } from "../command.ts";
 import { endLine, Follower } from "./follow.ts";
+import { SILENT } from "../silent.ts";
 
 function watched(columns?: number) {
   const shown: string[] = [];
   const terminal: Terminal = {
+    ...SILENT,
     out: (line) => shown.push(`${line}\n`),
-    err: () => {},
     write: (text) => shown.push(text),
-    onInterrupt: () => () => {},
-    forPeople: false,
-    cwd: "/",
-    env: {},
-    async *input() {},
     ...(columns === undefined ? {} : { columns }),
   };
   const follower = new Follower(terminal);

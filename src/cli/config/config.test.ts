@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { desk, project, threeWrites } from "../../../test/support/cli.ts";
 import { CONTEXT_DEFAULTS, contextConfig } from "../../index.ts";
 import { KEYS } from "./settings.ts";
+import { SILENT } from "../silent.ts";
 
 const at = desk();
 
@@ -42,16 +43,8 @@ describe("holdfast.toml", () => {
     mkdirSync(join(at.folder, "src", "deep"), { recursive: true });
     const { main } = await import("../main.ts");
     const out: string[] = [];
-    const terminal = {
-      out: (line: string) => out.push(line),
-      err: () => {},
-      write: () => {},
-      onInterrupt: () => () => {},
-      forPeople: false,
-      env: {},
-      async *input() {},
-    };
-    await main(["sessions", "--json"], { ...terminal, cwd: join(at.folder, "src", "deep") });
+    const cwd = join(at.folder, "src", "deep");
+    await main(["sessions", "--json"], { ...SILENT, out: (line) => out.push(line), cwd });
     expect(JSON.parse(out.join(""))).toMatchObject({ sessions: [{ id: "work" }] });
   });
 

@@ -21,6 +21,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { SAMPLES, type Step } from "../../../test/transcripts/samples.ts";
 import { main } from "../main.ts";
 import type { FileReport } from "./report.ts";
+import { SILENT } from "../silent.ts";
 
 const BIN = fileURLToPath(new URL("../../../bin/holdfast.js", import.meta.url));
 const SOUND: readonly Step[] = [
@@ -49,13 +50,10 @@ function put(name: string, content: string | Uint8Array): string {
 async function run(argv: readonly string[], input = "") {
   const said = { out: [] as string[], err: [] as string[] };
   const code = await main(["doctor", ...argv], {
+    ...SILENT,
     out: (line) => said.out.push(line),
     err: (line) => said.err.push(line),
-    write: () => {},
-    onInterrupt: () => () => {},
-    forPeople: false,
     cwd: folder,
-    env: {},
     async *input() {
       yield new TextEncoder().encode(input);
     },

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { desk, program, project, threeWrites, write } from "../../../test/support/cli.ts";
 import { scripted, watch } from "../../../test/support/loop.ts";
 import { describe as described, type FileReport } from "../doctor/report.ts";
+import { SILENT } from "../silent.ts";
 
 const at = desk();
 
@@ -246,16 +247,7 @@ describe("what lies elsewhere, or is not over", () => {
     mkdirSync(inner);
     const { main } = await import("../main.ts");
     const said: string[] = [];
-    const terminal = {
-      out: (line: string) => void said.push(line),
-      err: () => {},
-      write: () => {},
-      onInterrupt: () => () => {},
-      forPeople: false,
-      cwd: inner,
-      env: at.env,
-      async *input() {},
-    };
+    const terminal = { ...SILENT, out: (line: string) => void said.push(line), cwd: inner, env: at.env };
     expect(await main(["doctor", elsewhere, "--sarif"], terminal)).toBe(1);
     expect(said.join("")).toContain(`file://${elsewhere}/s.jsonl`);
   });

@@ -4,19 +4,10 @@ import type { Terminal } from "../command.ts";
 import { contextLines, explanationLines, pageLines } from "./context-text.ts";
 import { timelineOf } from "./timeline.ts";
 import { linesOf } from "./timeline-text.ts";
+import { SILENT } from "../silent.ts";
 
 const AT = "2026-11-15T12:00:00.000Z";
-const pipe: Terminal = {
-  out: () => {},
-  err: () => {},
-  write: () => {},
-  onInterrupt: () => () => {},
-  forPeople: false,
-  cwd: "/",
-  env: {},
-  async *input() {},
-};
-const screen: Terminal = { ...pipe, columns: 100 };
+const screen: Terminal = { ...SILENT, columns: 100 };
 
 /** Entries as a journal gives them, of kinds that take long to bring about. */
 async function* journal(...drafts: readonly object[]): AsyncIterable<JournalEntry> {
@@ -136,7 +127,7 @@ test("[CLI-8] a request whose pages cannot be made again is told by how many sto
   const lines = contextLines(
     "work",
     { ...SEEN, runs, unknownPages: 2, usage: { input: 10, output: 1 } } as never,
-    pipe,
+    SILENT,
   ).join("\n");
   expect(lines).toContain("its pages cannot be rebuilt here");
   expect(lines).toMatch(/pointer +3 pages/);
@@ -146,7 +137,7 @@ test("[CLI-8] a request whose pages cannot be made again is told by how many sto
   expect(lines).not.toContain("around it");
 });
 
-test("[CLI-8] a request is told with what its provider's cache held, in a pipe as on a screen", () => {
+test("[CLI-8] a request is told with what its provider's cache held, in a SILENT as on a screen", () => {
   const view = { entries: [{ level: "full", from: 0, to: 1, tokens: 700 }], tokens: 700, pages: [] };
   const seen = {
     ...SEEN,
@@ -155,7 +146,7 @@ test("[CLI-8] a request is told with what its provider's cache held, in a pipe a
     spent: { input: 20, output: 1, cacheRead: 5 },
     usage: { input: 10, output: 1 },
   };
-  for (const terminal of [pipe, screen]) {
+  for (const terminal of [SILENT, screen]) {
     const lines = contextLines("work", seen as never, terminal)
       .join(" ")
       .replaceAll(/\s+/g, " ");
@@ -169,7 +160,7 @@ test("[CLI-8] a request is told with what its provider's cache held, in a pipe a
     spent: SPENT,
     usage: { input: 10, output: 1, cacheRead: 4 },
   };
-  expect(contextLines("work", nothing as never, pipe).join("\n")).toMatch(/of 0 \(0 %\)/);
+  expect(contextLines("work", nothing as never, SILENT).join("\n")).toMatch(/of 0 \(0 %\)/);
 });
 
 test("[CLI-8] pages are told with their costs where they have some, and none as nothing", () => {
@@ -188,12 +179,12 @@ test("[CLI-8] pages are told with their costs where they have some, and none as 
     handle: "holdfast://1",
     provenance: { from: "user" },
   };
-  expect(pageLines([], pipe)).toEqual([]);
-  expect(pageLines([page] as never, pipe)[1]).toMatch(/full +0 +new +said by the user$/);
+  expect(pageLines([], SILENT)).toEqual([]);
+  expect(pageLines([page] as never, SILENT)[1]).toMatch(/full +0 +new +said by the user$/);
   const lines = explanationLines(
     { ...page, tokens: { full: 12 }, provenance: { from: "call", tool: "read" } } as never,
-    pipe,
+    SILENT,
   );
   expect(lines.join("\n")).toMatch(/from +call: read/);
-  expect(explanationLines(page as never, pipe).join("\n")).toMatch(/from +user\n/);
+  expect(explanationLines(page as never, SILENT).join("\n")).toMatch(/from +user\n/);
 });

@@ -19,19 +19,12 @@ export function repeatedIds(turns: readonly Turn[]): readonly Breach[] {
 export function badIds(turns: readonly Turn[], { callIds, format }: WireProfile): readonly Breach[] {
   const bad = (id: string | undefined) =>
     id === undefined ? format !== "gemini" : id.length > callIds.maxLength || !callIds.pattern.test(id);
-  return turns.flatMap((turn) =>
-    [...callsOf(turn), ...resultsOf(turn)]
-      .filter((block) => bad(block.id))
-      .map((block) => ({ at: turn.at, detail: block.id ?? "" })),
-  );
+  const pairable = (turn: Turn) => [...callsOf(turn), ...resultsOf(turn)];
+  return breaches(turns, pairable, ({ id }) => (bad(id) ? (id ?? "") : undefined));
 }
 
 export function badNames(turns: readonly Turn[], profile: WireProfile): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    callsOf(turn)
-      .filter((call) => isBadName(call.name, profile))
-      .map((call) => ({ at: turn.at, detail: call.name })),
-  );
+  return breaches(turns, callsOf, ({ name }) => (isBadName(name, profile) ? name : undefined));
 }
 
 /** Tools stand beside the messages, so none of these is at fault. */
@@ -122,31 +115,19 @@ export function unsealedCalls(turns: readonly Turn[]): readonly Breach[] {
 }
 
 export function mediaNotTaken(turns: readonly Turn[]): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    turn.blocks.flatMap((block) =>
-      (block.is === "media" || block.is === "result") && block.refused !== undefined
-        ? [{ at: turn.at, detail: block.refused }]
-        : [],
-    ),
+  return breaches(turns, blocksOf, (block) =>
+    block.is === "media" || block.is === "result" ? block.refused : undefined,
   );
 }
 
 export function mistypedTexts(turns: readonly Turn[]): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    turn.blocks.flatMap((block) =>
-      (block.is === "text" || block.is === "result") && block.mistyped !== undefined
-        ? [{ at: turn.at, detail: block.mistyped }]
-        : [],
-    ),
+  return breaches(turns, blocksOf, (block) =>
+    block.is === "text" || block.is === "result" ? block.mistyped : undefined,
   );
 }
 
 export function bareMedia(turns: readonly Turn[]): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    turn.blocks.flatMap((block) =>
-      block.is === "media" && block.bare !== undefined ? [{ at: turn.at, detail: block.bare }] : [],
-    ),
-  );
+  return breaches(turns, blocksOf, (block) => (block.is === "media" ? block.bare : undefined));
 }
 
 export function formlessContent(turns: readonly Turn[]): readonly Breach[] {
@@ -173,27 +154,15 @@ const MODELS: ReadonlySet<Block["is"]> = new Set(["call", "thought", "ask"] as c
 const REPLIES: ReadonlySet<Block["is"]> = new Set(["result", "consent"] as const);
 
 export function misformedArguments(turns: readonly Turn[]): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    callsOf(turn)
-      .filter((call) => !call.formed)
-      .map((call) => ({ at: turn.at, detail: call.name })),
-  );
+  return breaches(turns, callsOf, ({ formed, name }) => (formed ? undefined : name));
 }
 
 export function misformedResults(turns: readonly Turn[]): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    resultsOf(turn)
-      .filter((result) => !result.formed)
-      .map((result) => ({ at: turn.at, detail: result.id ?? result.name ?? "" })),
-  );
+  return breaches(turns, resultsOf, ({ formed, id, name }) => (formed ? undefined : (id ?? name ?? "")));
 }
 
 export function mediaInResults(turns: readonly Turn[]): readonly Breach[] {
-  return turns.flatMap((turn) =>
-    resultsOf(turn)
-      .filter((result) => result.media === true)
-      .map((result) => ({ at: turn.at, detail: result.id ?? "" })),
-  );
+  return breaches(turns, resultsOf, ({ media, id }) => (media === true ? (id ?? "") : undefined));
 }
 
 export function unknownRole(
@@ -209,12 +178,7 @@ export function unknownRole(
 }
 
 export function notOffered(turns: readonly Turn[], tools: ReadonlySet<string> | undefined): readonly Breach[] {
-  if (tools === undefined) return [];
-  return turns.flatMap((turn) =>
-    callsOf(turn)
-      .filter((call) => !tools.has(call.name))
-      .map((call) => ({ at: turn.at, detail: call.name })),
-  );
+  return breaches(turns, callsOf, ({ name }) => (tools?.has(name) === false ? name : undefined));
 }
 
 /**
@@ -225,7 +189,7 @@ export function looseApprovals(turns: readonly Turn[], continues: boolean): read
   const asked = new Map<string, Turn>();
   const everAsked = new Set<string>();
   for (const { blocks } of turns) for (const block of blocks) if (block.is === "ask") everAsked.add(block.approval);
-  const breaches: Breach[] = [];
+  const found: Breach[] = [];
   const answered = new Set(turns.flatMap((turn) => resultsOf(turn).map((result) => result.id)));
   let kept = continues;
   for (const turn of turns) {
@@ -235,11 +199,11 @@ export function looseApprovals(turns: readonly Turn[], continues: boolean): read
       else if (block.is === "ask") asked.delete(block.approval);
       if (block.is !== "consent") continue;
       const known = asked.delete(block.approval) || everAsked.has(block.approval);
-      if (!known && !kept) breaches.push({ at: turn.at, detail: block.approval });
+      if (!known && !kept) found.push({ at: turn.at, detail: block.approval });
     }
   }
-  for (const [approval, turn] of asked) if (turn !== turns.at(-1)) breaches.push({ at: turn.at, detail: approval });
-  return breaches;
+  for (const [approval, turn] of asked) if (turn !== turns.at(-1)) found.push({ at: turn.at, detail: approval });
+  return found;
 }
 
 /** Every text of a message, wherever it stands. */
@@ -261,4 +225,22 @@ export function lostThinking(turns: readonly Turn[]): readonly Breach[] {
   const last = turns.findLast((turn) => turn.role === "assistant");
   if (last === undefined || callsOf(last).length === 0 || resultsOf(turns[last.at + 1]).length === 0) return [];
   return last.blocks[0]?.is === "thought" ? [] : [{ at: last.at, detail: last.blocks[0]?.is ?? "" }];
+}
+
+/** A breach for every block that has something wrong with it, told by what is wrong. */
+function breaches<B>(
+  turns: readonly Turn[],
+  blocksIn: (turn: Turn) => readonly B[],
+  wrong: (block: B) => string | undefined,
+): readonly Breach[] {
+  return turns.flatMap((turn) =>
+    blocksIn(turn).flatMap((block) => {
+      const detail = wrong(block);
+      return detail === undefined ? [] : [{ at: turn.at, detail }];
+    }),
+  );
+}
+
+function blocksOf({ blocks }: Turn): readonly Block[] {
+  return blocks;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { doctor } from "../../commands/doctor.ts";
 import type { FileReport } from "../../doctor/report.ts";
 import type { Theatre } from "../stage.ts";
+import { SILENT } from "../../silent.ts";
 
 /** A session of another tool, bricked as they are every day: one of two calls never got its output. */
 export async function brokenSession({ show, folder }: Theatre): Promise<void> {
@@ -32,16 +33,7 @@ async function examine(file: string, fix?: "fix"): Promise<{ readonly code: numb
   const said: string[] = [];
   const code = await doctor.run(
     { values: { json: true, fix: fix === "fix" }, positionals: [file] },
-    {
-      out: (line) => said.push(line),
-      err: (line) => said.push(line),
-      write: () => {},
-      onInterrupt: () => () => {},
-      forPeople: false,
-      cwd: "/",
-      env: {},
-      async *input() {},
-    },
+    { ...SILENT, out: (line) => said.push(line), err: (line) => said.push(line) },
   );
   return { code, report: JSON.parse(said[0] ?? "{}") as FileReport };
 }
