@@ -5,6 +5,7 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { longText } from "../../test/support/pages.ts";
 import type { MemoryDisk } from "../../test/support/stores.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
+import { PinnedRules } from "./context-slices.ts";
 import type { Session } from "./session.ts";
 
 const read = writes<{ readonly path: string }>("read_file", ({ path }) => longText(120, path), { access: "read" });
@@ -94,4 +95,26 @@ describe("a handle that was shown", () => {
     expect(textsOf(session, handles)).toEqual(inAct);
     expect(textsOf(session, handlesIn(shown))).toEqual(inPlan);
   });
+});
+
+test("[PAGE-14] a rule stays where it stood while a boundary is tried in vain", async () => {
+  const pinning = writes("pin", (_, call) => {
+    call.dispatch(PinnedRules.pinned(PIN));
+    return longText(60, "pinned");
+  });
+  const summarise = async () => {
+    throw new Error("no summary today");
+  };
+  const compaction = { at: 0.05, summariser: { name: "broken", summarise } };
+  const { session } = await opened(undefined, { tools: [pinning], context: { window: 12_000, compaction } });
+  const sent: ModelRequest[] = [];
+  // Nobody offers the second tool: its result is shown as a note, and the rule comes to stand behind that.
+  const model = scripted(({ request, nth }) => {
+    sent.push(request as ModelRequest);
+    return nth === 0 ? { calls: [{ name: "pin" }, { name: "nobodys" }] } : { text: `answer ${nth}` };
+  });
+  for (const text of ["go", "on", "and on"]) await watch(session.run(text, { model }));
+  const [, shown, ...later] = sent;
+  expect(JSON.stringify(shown!.items.at(-2))).toContain(PIN.text);
+  for (const { items } of later) expect(items.slice(0, shown!.stableItems)).toEqual(shown!.items.slice(0, -1));
 });

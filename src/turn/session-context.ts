@@ -64,6 +64,7 @@ export class SessionContext {
   readonly #uncompressed = new Map<string, CompressorFailure | "told">();
   #lineage = "";
   #isRecollected = false;
+  #beside: Readonly<Record<string, string>> = {};
   #view: View | undefined;
 
   constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
@@ -172,6 +173,7 @@ export class SessionContext {
   choose(ask: ViewAsk): View | RefusedView {
     const previous = this.#view ?? this.#resume(ask);
     const list = this.#list(this.#knownPages, ask);
+    this.#beside = this.#knownPages.beside; // a boundary that is tried before the request is sent lists other pages
     this.#recollect(ask);
     if (ask.tooLong === true && previous !== undefined) this.#budget.tooLong(previous.tokens, ask);
     const declared = this.#budget.declared(ask, this.#log.calibration);
@@ -267,7 +269,7 @@ export class SessionContext {
     const notes = {
       ...(levels as object),
       counted,
-      beside: this.#pages?.beside ?? {},
+      beside: this.#beside,
       around: this.#budget.around,
       budget: view.budget,
       ...(spans.length === 0 ? {} : { spans }),
