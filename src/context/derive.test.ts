@@ -336,6 +336,19 @@ describe("a conversation that changes", () => {
     expect(back.reclaim).toMatchObject({ why: "changed" });
   });
 
+  test("[VIEW-5] a pointer that is cut inside an answer swallows no call whose output stays behind", () => {
+    const all = pages(session(30));
+    const first = viewOf(all, { budget: 4_000 });
+    const folded = first.entries.find(({ from, to }) => to - from > 2)!;
+    expect(folded).toBeDefined();
+    for (let cut = folded.from + 1; cut < folded.to; cut += 1) {
+      const other = all.map((page, at) => (at < cut ? page : { ...page, id: `other ${page.id}` }));
+      const view = viewOf(other, { budget: 1_000_000, previous: first });
+      expect({ cut, dropped: view.dropped }).toEqual({ cut, dropped: [] });
+      expect(view.entries[0]!.item === first.entries[0]!.item).toBe(folded.from > 0);
+    }
+  });
+
   test("[VIEW-17] a page that says something else changes in its place, and the loss is told", () => {
     const all = pages(session(10));
     const view = viewOf(all, { budget: 1_000_000 });

@@ -1,6 +1,6 @@
 import { grouped } from "./compress/cut.ts";
 import { contentText } from "./content-text.ts";
-import { digestOf, type Handle, looksLikeHandle } from "./handle.ts";
+import { digestOf, type Handle, handleOf, looksLikeHandle } from "./handle.ts";
 import type { Page } from "./page.ts";
 import { lineOf, spanOf } from "./span.ts";
 import { isSpan } from "./place.ts";
@@ -74,10 +74,11 @@ export class HandleTable {
   }
 
   /**
-   * Adds a list of pages that an earlier process or a boundary left. A handle that is known already keeps its content.
+   * Adds a list of pages that an earlier process or a boundary left. A handle that is known already keeps its content,
+   * unless it is the name of this one.
    */
   addList(handle: Handle, content: string): void {
-    if (!this.#spans.has(handle)) this.#spans.set(handle, content);
+    if (!this.#spans.has(handle) || handleOf(content, digestOf(content)) === handle) this.#spans.set(handle, content);
   }
 
   get size(): number {

@@ -1,6 +1,7 @@
 import type { TokenCounter } from "../contracts/token-counter.ts";
 import type { Item } from "../wire/item.ts";
 import type { Page } from "./page.ts";
+import { unitsOf } from "./units.ts";
 import { entering, entryAt, isSpan, spanEntry } from "./place.ts";
 import { behindView, type Reclaim, tokensOf, type View, type ViewEntry } from "./view.ts";
 
@@ -71,7 +72,8 @@ function rebuilt(
   for (const entry of kept.toSorted((a, b) => a.from - b.from)) {
     const stuck = enter(entry.from); // pages that repair had taken out come back
     if (stuck !== undefined) return { entries, tokens: 0, through, whole: false, unshowable: stuck };
-    const to = Math.min(entry.to, shared);
+    const to = entry.to <= shared ? entry.to : wholeUnits(pages, entry.from, shared);
+    if (to === entry.from) continue; // its pages enter by themselves
     const touched = to < entry.to || anyBetween(changed, entry.from, to);
     const next = !touched
       ? entry
@@ -84,6 +86,18 @@ function rebuilt(
     through = to;
   }
   return { entries, tokens: tokensOf(entries), through, whole: false, why: "changed" };
+}
+
+/**
+ * How far a pointer that is cut short still stands for whole units. Outputs whose calls it has swallowed would be strays:
+ * taken out by repair, and behind no handle.
+ */
+function wholeUnits(pages: readonly Page[], from: number, cut: number): number {
+  const positions = Array.from({ length: pages.length - from }, (_, nth) => from + nth);
+  return unitsOf(pages, positions).reduce((to, { members }) => {
+    const [first = to] = members;
+    return first < to && members.some((at) => at >= to) ? first : to;
+  }, cut);
 }
 
 /** Two items may say the same under another id or status. */

@@ -12,6 +12,7 @@ import type { Item } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
 import { aside } from "./aside.ts";
 import { catchUp, type Ground } from "./ground.ts";
+import { isThrough } from "./made-id.ts";
 import { faultRecord } from "./story.ts";
 import type { KeptCut } from "./view-log.ts";
 import { type Flushed, outOfReach } from "./writeback.ts";
@@ -152,14 +153,14 @@ async function cut(ground: Ground, boundary: Boundary, limits: CutLimits, leave:
   const pages = context.know(conversation.items, (item) => conversation.idOf(item));
   const plan = planCut(pages, limits);
   const gone = plan.gone.map((at) => pages[at] as Page);
-  const through = gone.findLast((page) => isNamed(page.id));
+  const through = newestOf(gone.map(({ id }) => id).filter(isNamed));
   if (through === undefined) return { crossed: false, left: 0, committed: [], rejected: [] };
   const leaving = new Set(plan.gone); // looked up for every page there ever was
-  const stays = pages.filter((page, at) => isNamed(page.id) && page.id <= through.id && !leaving.has(at));
+  const stays = pages.filter((page, at) => isNamed(page.id) && isThrough(page.id, through) && !leaving.has(at));
   const kept = pages.slice(plan.tailFrom).flatMap((page) => page.representations.full?.item ?? []);
   const left = await leave(gone, kept);
   const keptCut: KeptCut = {
-    through: through.id,
+    through,
     stays: stays.map(({ id }) => id),
     handle: left.handle,
     items: keepItems(left.items),
@@ -204,6 +205,14 @@ async function summarised(
       throw new HoldfastError("SUMMARY_FAILED", { summariser: summariser.name }, { cause: error });
     }
   }
+}
+
+/** Results are told in the order of their calls: the last one need not be the newest. */
+function newestOf(places: readonly string[]): string | undefined {
+  return places.reduce<string | undefined>(
+    (newest, place) => (newest !== undefined && isThrough(place, newest) ? newest : place),
+    undefined,
+  );
 }
 
 /** Pages of the conversation are named by their place in the journal; those that a boundary left are not. */

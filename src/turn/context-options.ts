@@ -7,6 +7,7 @@ import type { Preference, Rule } from "../context/producers.ts";
 import type { UpgradeOrder } from "../context/select.ts";
 import type { DerivePolicy } from "../context/view.ts";
 import type { ProjectOptions } from "./project-rules.ts";
+import type { Item } from "../wire/item.ts";
 import type { PageSources } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 
@@ -52,7 +53,12 @@ export interface ContextOptions {
 }
 
 /** What `SessionContext.choose` needs to choose a view. */
-export interface ViewAsk extends Pick<PageSources, "history" | "idOf"> {
+export interface ViewAsk extends Pick<PageSources, "history" | "said" | "idOf"> {
+  /** The tools that the request offers, and the history as a request with other tools shows it. */
+  readonly offers?: {
+    readonly tools: ReadonlySet<string>;
+    readonly other: (tools: ReadonlySet<string>) => readonly Item[];
+  };
   /** What surrounds the conversation in the request: instructions, tools, stamp. */
   readonly around: readonly string[];
   /** Room for the answer. */

@@ -1,6 +1,7 @@
 import type { Json } from "../base/json.ts";
 import { shownName } from "../base/shown-name.ts";
 import { HistoryIndex } from "../history/history-index.ts";
+import { normalize } from "../history/normalize.ts";
 import { type Repair, repairHistory } from "../history/repair.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import type { Entries } from "../journal/journal.ts";
@@ -83,6 +84,16 @@ export class Conversation {
   /** Where an item stands in the journal, as a name: the record that said it, and which of its items it is. */
   idOf(item: Item): string | undefined {
     return this.#names.get(item);
+  }
+
+  /** As a request shows it that offers these tools: repaired, whether or not a call still runs. */
+  offering(tools: ReadonlySet<string> | undefined): readonly Item[] {
+    const { history, repairs } = normalize(this.items, {
+      inFlight: this.running,
+      ...(tools === undefined ? {} : { tools }),
+    });
+    this.nameMade(repairs);
+    return history;
   }
 
   /** Names what repair made, after the item at fault: what became of that decides what becomes of it. */

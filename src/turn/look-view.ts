@@ -6,13 +6,13 @@ import { entryAt, spanEntry } from "../context/place.ts";
 import type { ChosenLevels, LevelRun } from "../context/record.ts";
 import { estimateCounter } from "../context/tokens/estimate.ts";
 import { asView, type Reason, type Reclaim, type View, type ViewEntry } from "../context/view.ts";
-import { normalize } from "../history/normalize.ts";
 import type { JournalEntry } from "../journal/prove.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { Conversation } from "./conversation.ts";
 import type { ContextOptions } from "./context-options.ts";
 import { SessionPages } from "./session-pages.ts";
+import type { Item } from "../wire/item.ts";
 import { levelsFault, usageFault } from "./told-shapes.ts";
 import { ViewLog, type ViewNotes } from "./view-log.ts";
 import { type Standing, standingDurable, standingRule } from "./what-holds.ts";
@@ -50,7 +50,6 @@ export interface LookedView {
 }
 
 type ViewRecord = Extract<JournalEntry, { readonly kind: "view-chosen" }>;
-type CatalogRecord = Extract<JournalEntry, { readonly kind: "catalog-changed" }>;
 type Levels = ChosenLevels & Partial<ViewNotes>;
 
 interface LookOptions {
@@ -68,7 +67,6 @@ export async function lookAtView(
 ): Promise<LookedView | undefined> {
   const conversation = new Conversation();
   const log = new ViewLog();
-  const catalogs: CatalogRecord[] = [];
   let chosen: ViewRecord[] = [];
   let usage: Usage | undefined;
   const spent = { input: 0, output: 0, cacheRead: 0 };
@@ -89,7 +87,6 @@ export async function lookAtView(
       spent.cacheRead += usage.cacheRead ?? 0;
     }
     if (over) continue;
-    if (entry.kind === "catalog-changed") catalogs.push(entry);
     conversation.take(entry);
     log.take(entry);
   }
@@ -97,10 +94,14 @@ export async function lookAtView(
   if (last === undefined || (turn !== undefined && levelsOf(last).turn !== turn)) return undefined;
   const { around, budget, counted = 0 } = levelsOf(last);
   const reclaim = chosen.map(levelsOf).findLast(({ from }) => from === 0)?.reclaim;
-  const tools = namesIn(catalogs.findLast(({ seq }) => seq < last.seq));
   // Rules are changed in their place: those of now may say what nobody had said then.
   const held = Object.keys(log.beside).length === 0 ? [] : standingIn(await stateAt(last.seq));
-  const pages = pagesOf(conversation, log, { lineage: state.session.get(ContextLineage), held, context, tools });
+  const pages = pagesOf(conversation, log, {
+    lineage: state.session.get(ContextLineage),
+    held,
+    context,
+    tools: log.tools,
+  });
   const told = placed(chosen.map(levelsOf), pages, context);
   return {
     seq: last.seq,
@@ -118,12 +119,6 @@ export async function lookAtView(
 
 function levelsOf(record: ViewRecord | undefined): Levels {
   return record?.levels as unknown as Levels;
-}
-
-/** The tools that a request offered. A call of any other was sent as a note, so without them its pages are others. */
-function namesIn(catalog: CatalogRecord | undefined): ReadonlySet<string> | undefined {
-  const tools = catalog?.tools as readonly { readonly name: string }[] | undefined;
-  return tools === undefined ? undefined : new Set(tools.map(({ name }) => name));
 }
 
 /** What held beside the conversation: pinned rules and durable pages of the session's own. */
@@ -159,14 +154,11 @@ function pagesOf(
     () => {},
   );
   // Looked at, not sent: a call that runs, or that a crash cut off, is no reason to refuse.
-  const { history, repairs } = normalize(conversation.items, {
-    inFlight: conversation.running,
-    ...(tools === undefined ? {} : { tools }),
-  });
-  conversation.nameMade(repairs);
+  const history = conversation.offering(tools);
   const pinned = held.filter(({ id }) => Object.hasOwn(beside, id));
   if (pinned.length < Object.keys(beside).length) return []; // no longer kept; and pages that sessions share are not looked up here
-  return pages.list({ rules, preferences, pinned, history, cuts, idOf: (item) => conversation.idOf(item) }, beside);
+  const said = { history, said: conversation.items, idOf: (item: Item) => conversation.idOf(item) };
+  return pages.list({ rules, preferences, pinned, cuts, ...said }, beside);
 }
 
 type Placed = Pick<LookedView, "runs" | "unknownPages" | "view" | "since">;

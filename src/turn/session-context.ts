@@ -63,6 +63,8 @@ export class SessionContext {
   /** Of the compressor, by its words: a host that is told once knows where to look. */
   readonly #uncompressed = new Map<string, CompressorFailure | "told">();
   #lineage = "";
+  #isRecollected = false;
+  #beside: Readonly<Record<string, string>> = {};
   #view: View | undefined;
 
   constructor(state: ExecutionState, options: ContextOptions = {}, origin: ContextOrigin = {}) {
@@ -169,8 +171,10 @@ export class SessionContext {
 
   /** Station: chooses the view of the next request. `notesOf` says what to write about it before anything is sent. */
   choose(ask: ViewAsk): View | RefusedView {
-    const list = this.know(ask.history, ask.idOf);
-    const previous = this.#view ?? this.#resume(list);
+    const previous = this.#view ?? this.#resume(ask);
+    const list = this.#list(this.#knownPages, ask);
+    this.#beside = this.#knownPages.beside; // a boundary that is tried before the request is sent lists other pages
+    this.#recollect(ask);
     if (ask.tooLong === true && previous !== undefined) this.#budget.tooLong(previous.tokens, ask);
     const declared = this.#budget.declared(ask, this.#log.calibration);
     const held = this.#budget.held(declared, ask);
@@ -196,7 +200,7 @@ export class SessionContext {
       ...(marks === undefined ? {} : { marks }),
       ...(order === undefined ? {} : { order }),
       ...(foresight === undefined ? {} : { coming: new Map(list.map((page) => [page.id, foresight(page)])) }),
-      ...(ask.tooLong === true || this.#makesRoom(previous) ? { reclaim: true } : {}),
+      ...(ask.tooLong === true || (previous !== undefined && this.#makesRoom()) ? { reclaim: true } : {}),
     });
   }
 
@@ -265,7 +269,7 @@ export class SessionContext {
     const notes = {
       ...(levels as object),
       counted,
-      beside: this.#pages?.beside ?? {},
+      beside: this.#beside,
       around: this.#budget.around,
       budget: view.budget,
       ...(spans.length === 0 ? {} : { spans }),
@@ -284,12 +288,24 @@ export class SessionContext {
     return this.#view === undefined ? "first" : this.#observer.call(call, this.#view);
   }
 
-  #list(pages: SessionPages, said: Pick<ViewAsk, "history" | "idOf">): readonly Page[] {
+  #list(pages: SessionPages, { history, said, idOf }: Pick<ViewAsk, "history" | "said" | "idOf">): readonly Page[] {
     const { rules = [], preferences = [] } = this.#options;
     const pinned = pinnedIn(this.#state, this.#shelves);
     const { cuts, spans, beside } = this.#log;
     const all = [...rules, ...this.#project.rules];
-    return pages.list({ ...said, rules: all, preferences, pinned, cuts, spans }, beside);
+    const log = { history, idOf, ...(said === undefined ? {} : { said }) };
+    return pages.list({ ...log, rules: all, preferences, pinned, cuts, spans }, beside);
+  }
+
+  /** Once in a process: calls of tools that were hidden were shown as notes, and of those that are hidden now as calls. */
+  #recollect({ history, said = history, idOf, offers }: ViewAsk): void {
+    if (this.#isRecollected) return;
+    this.#isRecollected = true;
+    const { spans, toolsBefore } = this.#log;
+    const others = toolsBefore.flatMap((tools) =>
+      offers === undefined || isSame(tools, offers.tools) ? [] : [offers.other(tools)],
+    );
+    for (const shown of new Set([said, history, ...others])) this.#knownPages.recollect(shown, { idOf, spans });
   }
 
   get #knownPages(): SessionPages {
@@ -320,16 +336,22 @@ export class SessionContext {
     );
   }
 
-  #resume(list: readonly Page[]): View | undefined {
+  /** The last view as it was, also where the tools have changed since: what it had lowered stays low. */
+  #resume(ask: ViewAsk): View | undefined {
+    const { tools } = this.#log;
+    const { offers } = ask;
+    const isOther = offers !== undefined && tools !== undefined && !isSame(tools, offers.tools);
+    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask);
     const resumed = resumeView(list, this.#log.records, this.#counter, rendererWith(this.compressor));
     if (resumed !== undefined) this.#table.addView(resumed);
     return resumed;
   }
 
   /** After a mode flip the provider reads everything anew anyway. */
-  #makesRoom(previous: View | undefined): boolean {
+  #makesRoom(): boolean {
     const { low } = overDefaults(MARKS, this.#options.marks);
-    return this.#log.flipped && previous !== undefined && previous.tokens > low * previous.budget;
+    const { flipped, size } = this.#log;
+    return flipped && size !== undefined && size.tokens > low * size.budget;
   }
 
   /** Answers the pointers that nobody has seen before. */
@@ -345,6 +367,10 @@ export class SessionContext {
     if (this.#trace.length > MOST_TRACED) this.#trace.shift();
     return view;
   }
+}
+
+function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((name) => other.has(name));
 }
 
 function nothingFits(needed: number, budget: number): RefusedView {

@@ -22,6 +22,8 @@ export interface PageSources {
   readonly pinned: readonly Standing[];
   /** The repaired history. */
   readonly history: readonly Item[];
+  /** The log itself. What left at a boundary is listed as it was said, whatever is offered now. Default: the history. */
+  readonly said?: readonly Item[];
   /** The name of an item that the journal holds. */
   readonly idOf: (item: Item) => string | undefined;
   /** Boundaries that left only a part of the history to show. */
@@ -42,7 +44,7 @@ export class SessionPages {
   readonly #left = new Map<number, readonly Page[]>();
   #spansListed = 0;
   #before: { readonly items: readonly Item[]; readonly pages: readonly Page[] } = NOTHING_SAID;
-  /** Behind which page each pinned rule stands: where the conversation was when the rule was first seen. */
+  /** Behind which page each pinned rule stands: where the conversation was when a request first showed the rule. */
   #beside: ReadonlyMap<string, string> = new Map();
 
   /** `listed` hears under which handle the pages that left at a boundary are listed. */
@@ -70,7 +72,7 @@ export class SessionPages {
       ),
     ];
     const all = this.#said(history, idOf);
-    const said = this.#afterCuts(all, sources.cuts ?? []);
+    const said = this.#afterCuts(all, sources);
     this.#listSpans(all, sources.spans ?? []);
     if (pinned.length === 0) {
       this.#beside = new Map(); // one that is pinned again stands where the conversation is by then
@@ -83,7 +85,7 @@ export class SessionPages {
       pinned.map((one) => {
         const { id } = one;
         if (ruling.has(one)) return [id, ""];
-        const place = this.#beside.get(id) ?? besideBefore[id] ?? last;
+        const place = besideBefore[id] ?? last; // of requests only: a list that was made for none left no trace
         if (place === "" || shown.has(place)) return [id, place];
         return [id, known.has(place) ? "" : last]; // what it stood behind has left; it stays, before everything
       }),
@@ -94,17 +96,25 @@ export class SessionPages {
   }
 
   /** What the newest boundary lets requests show: what stays, what was left in place of the rest, and what came since. */
-  #afterCuts(all: readonly Page[], cuts: readonly CrossedCut[]): readonly Page[] {
+  #afterCuts(all: readonly Page[], { cuts = [], said, idOf }: PageSources): readonly Page[] {
     let shown = all;
     const before: Page[] = [];
     for (const { seq, cut } of cuts) {
-      const { gone, stays, rest } = splitAt(all, cut);
+      const { stays, rest } = splitAt(all, cut);
       // All that ever left, not only what left now: whoever looks for a page finds it in one list.
-      const left = this.#left.get(seq) ?? this.#leave(seq, cut, [...before, ...gone]);
+      const gone = () => splitAt(said?.map((item) => this.#pageOf(item, idOf)) ?? all, cut).gone;
+      const left = this.#left.get(seq) ?? this.#leave(seq, cut, [...before, ...gone()]);
       before.push(...left);
       shown = [...stays, ...left, ...rest];
     }
     return shown;
+  }
+
+  /** What earlier requests showed in another form than this one: its handles resolve, whatever is offered now. */
+  recollect(history: readonly Item[], { idOf, spans = [] }: Pick<PageSources, "idOf" | "spans">): void {
+    const all = history.map((item) => this.#pageOf(item, idOf));
+    this.#spansListed = 0;
+    this.#listSpans(all, spans);
   }
 
   /** A handle of an older view lists the pages it listed then. */

@@ -48,6 +48,8 @@ export interface CrossedCut {
 
 interface Chosen {
   readonly seq: number;
+  /** The tools that its request offered, as far as the journal says. */
+  readonly tools: ReadonlySet<string> | undefined;
   readonly body: BodyOf<"view-chosen">;
 }
 
@@ -61,6 +63,11 @@ export class ViewLog {
   readonly prepared = new Map<Sha256, Compressed>();
   #cuts: CrossedCut[] = [];
   #counted = 0;
+  #offered: ReadonlySet<string> | undefined;
+  /** The tools that every request has offered. Calls of all others were once shown as notes, or may have been. */
+  #always: ReadonlySet<string> | undefined;
+  /** By their names: the tools that were offered where a pointer was first shown, for it lists what stood there then. */
+  readonly #besideSpans = new Map<string, ReadonlySet<string>>();
   /** The mode has changed since the last view: the provider reads the tools anew, so this is the moment to make room. */
   flipped = false;
 
@@ -70,13 +77,17 @@ export class ViewLog {
       case "view-chosen": {
         if (levelsFault(entry.levels) !== undefined) return false; // it says nothing of any view
         const levels = entry.levels as unknown as ChosenLevels & Partial<ViewNotes>;
-        this.#chosen.push({ seq: entry.seq, body: entry });
+        this.#chosen.push({ seq: entry.seq, tools: this.#offered, body: entry });
+        this.#shown(levels.spans ?? []);
         this.#counted = levels.counted ?? 0;
         this.spans.push(...(levels.spans ?? []));
         for (const [digest, text] of Object.entries(levels.prepared ?? {})) this.prepared.set(digest as Sha256, text);
         this.flipped = false;
         return false;
       }
+      case "catalog-changed":
+        this.#offered = toolsIn(entry);
+        return false;
       case "boundary-crossed":
         if (entry.cut !== undefined && cutFault(entry.cut) === undefined)
           this.#cuts.push({ seq: entry.seq, cut: entry.cut as unknown as KeptCut });
@@ -105,6 +116,34 @@ export class ViewLog {
     return from === -1 ? [] : this.#chosen.slice(from).map(({ body }) => body);
   }
 
+  #shown(spans: readonly ShownSpan[]): void {
+    const offered = this.#offered;
+    if (offered === undefined) return;
+    if (this.#always !== offered)
+      this.#always = new Set([...(this.#always ?? offered)].filter((name) => offered.has(name)));
+    if (spans.length > 0) this.#besideSpans.set([...offered].join(" "), offered);
+  }
+
+  /** The sets of tools under which everything that was ever shown can be made again. */
+  get toolsBefore(): readonly ReadonlySet<string>[] {
+    return [...(this.#always === undefined ? [] : [this.#always]), ...this.#besideSpans.values()];
+  }
+
+  /** What the last view took of what it might take. A view that is resumed knows neither its tail nor its budget. */
+  get size(): { readonly tokens: number; readonly budget: number } | undefined {
+    const {
+      counted = 0,
+      around = 0,
+      budget,
+    } = (this.#chosen.at(-1)?.body.levels ?? {}) as unknown as Partial<ViewNotes>;
+    return budget === undefined ? undefined : { tokens: counted - around, budget };
+  }
+
+  /** The tools that the last request offered. */
+  get tools(): ReadonlySet<string> | undefined {
+    return this.#chosen.at(-1)?.tools;
+  }
+
   /** Oldest first. The newest says what requests show; every one of them says what its handle lists. */
   get cuts(): readonly CrossedCut[] {
     return this.#cuts;
@@ -114,4 +153,10 @@ export class ViewLog {
     const last = this.#chosen.at(-1)?.body.levels as unknown as Partial<ViewNotes> | undefined;
     return last?.beside ?? {};
   }
+}
+
+/** The tools that requests offer from this record on. A call of any other is sent as a note. */
+function toolsIn({ tools }: BodyOf<"catalog-changed">): ReadonlySet<string> | undefined {
+  if (!Array.isArray(tools)) return undefined;
+  return new Set((tools as readonly { readonly name: string }[]).map(({ name }) => name));
 }

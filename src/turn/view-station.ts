@@ -71,7 +71,12 @@ export class ViewStation {
     const { answer, window } = this.#options;
     const ask = {
       history,
+      said: conversation.items,
       idOf: (item: Item) => conversation.idOf(item),
+      offers: {
+        tools: new Set(aligned.catalog.activeNames),
+        other: (tools: ReadonlySet<string>) => conversation.offering(tools),
+      },
       around: aroundOf(aligned),
       tooLong,
       ...(answer === undefined ? {} : { answer }),

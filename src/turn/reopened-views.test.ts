@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { steps, writes } from "../../test/support/calls.ts";
+import { opened } from "../../test/support/durable.ts";
+import { scripted, watch } from "../../test/support/loop.ts";
+import { longText } from "../../test/support/pages.ts";
+import type { MemoryDisk } from "../../test/support/stores.ts";
+import type { Model, ModelRequest } from "../contracts/model.ts";
+import { PinnedRules } from "./context-slices.ts";
+import type { Session } from "./session.ts";
+
+const read = writes<{ readonly path: string }>("read_file", ({ path }) => longText(120, path), { access: "read" });
+const write = writes<{ readonly n: number }>("write", ({ n }, call) => {
+  call.dispatch(steps.added(`${n}`));
+  return longText(30, `written ${n}`);
+});
+
+type World = Awaited<ReturnType<typeof opened>>;
+const open = (disk?: MemoryDisk) => opened(disk, { tools: [read, write], context: { window: 12_000 } });
+const again = async ({ disk, session }: World): Promise<World> => {
+  await session.close();
+  return open(disk);
+};
+
+async function say(session: Session, text: string, sent: ModelRequest[] = [], calls = 0): Promise<ModelRequest[]> {
+  const model = scripted(({ nth: at }) => {
+    const [path, name] = [`src/file-${at}.ts`, at % 3 === 1 ? "write" : "read_file"];
+    return at < calls ? { calls: [{ name, input: { path, n: at } }] } : { text: "Done." };
+  });
+  const ask: Model["ask"] = (request, options) => {
+    sent.push(request);
+    return model.ask(request, options);
+  };
+  await watch(session.run(text, { model: { ...model, ask } }));
+  return sent;
+}
+
+const handlesIn = (sent: readonly ModelRequest[]) => new Set(JSON.stringify(sent).match(/holdfast:\/\/[a-z2-7]{26}/g));
+const textsOf = (session: Session, handles: Iterable<string>) =>
+  [...handles].map((handle) => {
+    const recalled = session.context.recall({ handle });
+    return recalled.ok ? recalled.text : `${handle} ${recalled.fault.code}`;
+  });
+const PIN = { id: "R1", text: "Never push to main.", scope: "session", source: "the user" } as const;
+
+/** What the first request of a session says that was closed before it, or that was not. */
+async function firstAfter(live: (session: Session) => Promise<unknown>, reopens: boolean): Promise<ModelRequest> {
+  const world = await open();
+  await live(world.session);
+  const { session } = reopens ? await again(world) : world;
+  return (await say(session, "and now?"))[0]!;
+}
+
+describe("a session that was closed says next what it would have said", () => {
+  test("[VIEW-27] after a pin and a boundary that gave nothing up", async () => {
+    const live = async (session: Session) => {
+      await say(session, "hello");
+      await session.prune();
+      await session.context.pin(PIN);
+      expect(await session.prune()).toMatchObject({ crossed: false });
+      await session.compact();
+    };
+    expect((await firstAfter(live, true)).items).toEqual((await firstAfter(live, false)).items);
+  });
+
+  test.each([12, 30])("[VIEW-27] after plan mode has begun behind %i steps", async (calls) => {
+    const live = async (session: Session) => {
+      await say(session, "go", [], calls);
+      await session.setMode("plan");
+    };
+    expect((await firstAfter(live, true)).items).toEqual((await firstAfter(live, false)).items);
+  });
+});
+
+describe("a handle that was shown", () => {
+  test("[RECALL-8] resolves to the same where calls are shown as notes now, and where they no longer are", async () => {
+    const world = await open();
+    const sent = await say(world.session, "go", [], 30);
+    await world.session.compact({ tail: 0, said: 0 });
+    await say(world.session, "more", sent, 12);
+    const inAct = textsOf(world.session, handlesIn(sent));
+    expect(inAct.length).toBeGreaterThan(20);
+    expect(inAct.filter((text) => text.endsWith("no-match"))).toEqual([]);
+    const planning = await again(world);
+    await planning.session.setMode("plan");
+    const handles = handlesIn(sent);
+    const shown = [...(await say(planning.session, "and now?"))];
+    expect(textsOf(planning.session, handles)).toEqual(inAct);
+    await planning.session.compact({ tail: 0, said: 0 });
+    shown.push(...(await say(planning.session, "and then?")));
+    const inPlan = textsOf(planning.session, handlesIn(shown));
+    expect(inPlan.filter((text) => text.endsWith("no-match"))).toEqual([]);
+    const { session } = await again(planning);
+    await session.setMode("act");
+    await say(session, "back to work");
+    expect(textsOf(session, handles)).toEqual(inAct);
+    expect(textsOf(session, handlesIn(shown))).toEqual(inPlan);
+  });
+});
+
+test("[PAGE-14] a rule stays where it stood while a boundary is tried in vain", async () => {
+  const pinning = writes("pin", (_, call) => {
+    call.dispatch(PinnedRules.pinned(PIN));
+    return longText(60, "pinned");
+  });
+  const summarise = async () => {
+    throw new Error("no summary today");
+  };
+  const compaction = { at: 0.05, summariser: { name: "broken", summarise } };
+  const { session } = await opened(undefined, { tools: [pinning], context: { window: 12_000, compaction } });
+  const sent: ModelRequest[] = [];
+  // Nobody offers the second tool: its result is shown as a note, and the rule comes to stand behind that.
+  const model = scripted(({ request, nth }) => {
+    sent.push(request as ModelRequest);
+    return nth === 0 ? { calls: [{ name: "pin" }, { name: "nobodys" }] } : { text: `answer ${nth}` };
+  });
+  for (const text of ["go", "on", "and on"]) await watch(session.run(text, { model }));
+  const [, shown, ...later] = sent;
+  expect(JSON.stringify(shown!.items.at(-2))).toContain(PIN.text);
+  for (const { items } of later) expect(items.slice(0, shown!.stableItems)).toEqual(shown!.items.slice(0, -1));
+});
