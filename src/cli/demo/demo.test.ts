@@ -99,8 +99,8 @@ const BUGS: readonly {
     file: "src/turn/session-context.ts", // a rule is lost
     edits: [
       [
-        "return pages.list({ ...said, rules: all, preferences",
-        "return pages.list({ ...said, rules: all.slice(1), preferences",
+        "return pages.list({ ...log, rules: all, preferences",
+        "return pages.list({ ...log, rules: all.slice(1), preferences",
       ],
     ],
   },
