@@ -21,7 +21,7 @@ export interface Store {
   readonly blobs: BlobStore;
   /** Reads as of one moment. A store may limit how many read at once, so never wait for one reading inside another. */
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
-  /** Resolves when the batch is durable, or with the reason it was not applied. Rejects when the store itself failed. */
+  /** Resolves when the batch is durable (one that is `unsynced`: when it is written), or with the reason it was not applied. Rejects when the store itself failed. */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /**
    * The file that the store lies in, if it lies in one. A workspace that contains it leaves it out, with everything
@@ -176,6 +176,11 @@ export interface AppendBatch extends Fence {
   readonly anchor?: Link;
   /** Names the operation: the same one is applied once, however often it is sent. */
   readonly operation?: string;
+  /**
+   * Nobody is told that it is kept. The death of the process takes it no more than any other batch; a loss of power may
+   * take it, until the next batch that does not say so is durable. A store that syncs all the same is right, too.
+   */
+  readonly unsynced?: true;
 }
 /** Makes a session that shares another's records. */
 export interface ForkBatch {

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
+import { BOOLEAN, checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import type { Link } from "../records/chain.ts";
@@ -16,6 +16,11 @@ export interface AppendOptions {
   readonly staged?: readonly NewBlob[];
   /** Retention: forgets everything up to here, in the same commit. */
   readonly anchor?: Link;
+  /**
+   * Nobody is told that these records are kept. `append` then resolves when they are written: the death of the process
+   * does not take them, and a loss of power may until the next append without this has resolved.
+   */
+  readonly unsynced?: boolean;
   /** Of the change of the state that one of the records holds: what was checked when it became true. */
   readonly checked?: JsonObject;
   /** Ends the batch with a checkpoint of the fold at that point, which includes appends that are still under way. */
@@ -48,6 +53,7 @@ const APPEND_OPTIONS: OptionRules<AppendOptions> = {
     fits: (value) => Array.isArray(value) && value.every(isNewBlob),
   },
   anchor: { wants: "the link of a record", fits: isLink },
+  unsynced: BOOLEAN,
   checked: OBJECT,
   checkpoint: OBJECT,
 };

@@ -53,7 +53,10 @@ export interface Sealed {
 }
 
 export interface SealedBatch<T> {
-  readonly parts: Pick<AppendBatch, "records" | "references" | "blobs" | "checkpoint" | "operation" | "anchor">;
+  readonly parts: Pick<
+    AppendBatch,
+    "records" | "references" | "blobs" | "checkpoint" | "operation" | "anchor" | "unsynced"
+  >;
   readonly tip: Tip<T>;
   readonly sealed: readonly Sealed[];
 }
@@ -111,6 +114,7 @@ export function sealBatch<T>(
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(operation === undefined ? {} : { operation }),
     ...(anchor === undefined ? {} : { anchor }),
+    ...(options.unsynced === true ? { unsynced: true as const } : {}),
   };
   return { parts, tip, sealed };
 }

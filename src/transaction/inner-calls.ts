@@ -58,7 +58,7 @@ export class InnerCalls {
 
   async announce(inner: InnerCall, call: OpenedCall): Promise<void> {
     const { ledger, state } = this.#world;
-    const opening = ledger.opened(call);
+    const opening = ledger.opened(call, { traceless: true });
     this.#openings = [...this.#openings, opening];
     try {
       await opening;

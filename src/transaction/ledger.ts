@@ -66,8 +66,11 @@ export interface Ledger extends EffectLedger {
   knows?(callId: string): boolean;
   /** Whether a call with this id is open and waits for somebody, so that nobody else may begin it. */
   waits?(callId: string): boolean;
-  /** Called before the handler runs. */
-  opened(call: OpenedCall): Promise<void>;
+  /**
+   * Called before the handler runs. `traceless`: whatever the call does is nowhere before its end is written, so a loss of
+   * power that takes its opening takes all of it, and the opening need not be safe from that.
+   */
+  opened(call: OpenedCall, how: { readonly traceless: boolean }): Promise<void>;
   /** Writes the end of a call and of the calls inside it, with everything they changed: all of it or nothing. */
   closed(calls: readonly ClosedCall[], change: RootChange): Promise<void>;
   /** The outcome as it was written down, for whoever asked for the call. Without it, as the tool returned it. */

@@ -33,8 +33,8 @@ import { absentTool, type Tool, type WaitsFor } from "./tool.ts";
 
 type AskedInside = Parameters<Call["run"]>[0];
 
-/** Inside another call only what the branch holds can be undone with it. */
-const NESTABLE: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
+/** Whether the branch holds all that such a tool does. Then dropping it undoes the call, also inside another one. */
+const ON_BRANCH: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
 /** One call between its opening and its end: it may be attempted more than once, and it is settled once. */
 export class OpenCall {
@@ -93,17 +93,21 @@ export class OpenCall {
     return this.#world.state.clock.monotonic() - this.started;
   }
 
-  /** Written down before anything runs. Arguments that cannot be kept are described, and will not pass. */
-  async announce(): Promise<void> {
+  /**
+   * Written down before anything runs. Arguments that cannot be kept are described, and will not pass. What a host runs
+   * by itself, it does wherever it likes (`byHost`).
+   */
+  async announce(byHost: boolean): Promise<void> {
     const { id, name, alias, epoch, announced } = this.call;
     if (announced === true) return;
-    await this.#world.ledger.opened({
+    const opened = {
       callId: id,
       tool: name,
       ...openedArgs(this.#written),
       ...(alias === undefined ? {} : { alias }),
       ...(epoch === undefined ? {} : { epoch }),
-    });
+    };
+    await this.#world.ledger.opened(opened, { traceless: !byHost && ON_BRANCH[this.tool.access] });
   }
 
   /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
@@ -402,7 +406,7 @@ export class OpenCall {
     const { policies } = this.#world;
     const { branch } = this;
     const tool = this.#named(name);
-    if (!NESTABLE[tool.access])
+    if (!ON_BRANCH[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
     const inner = this.#openHandle(id, tool, stretch);
     this.#inner = [...this.#inner, inner];

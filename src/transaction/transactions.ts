@@ -291,7 +291,7 @@ export class Transactions {
     };
     try {
       const open = new OpenCall(this.#world, call, this.#heeding(limits), before);
-      await open.announce();
+      await open.announce(begun !== undefined);
       return { open, done };
     } catch (error) {
       // It may be open in the journal, where only the next opening can close it.

@@ -48,10 +48,10 @@ export class JournalLedger implements Ledger, StateLedger {
     return this.#journal.folded.waiting.has(callId as CallId);
   }
 
-  async opened({ callId, ...call }: OpenedCall): Promise<void> {
-    const { parent, ...rest } = call;
+  async opened({ callId, parent, ...rest }: OpenedCall, { traceless }: { readonly traceless: boolean }): Promise<void> {
     const family = parent === undefined ? {} : { parent: parent as CallId };
-    await appendReserved(this.#journal, { kind: "call-opened", callId: callId as CallId, ...rest, ...family });
+    const opening: RecordDraft = { kind: "call-opened", callId: callId as CallId, ...rest, ...family };
+    await appendReserved(this.#journal, opening, { unsynced: traceless });
   }
 
   async closed(calls: readonly ClosedCall[], change: RootChange): Promise<void> {

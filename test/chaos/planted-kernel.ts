@@ -45,8 +45,14 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "call-runs-before-it-is-written",
     "src/transaction/transactions.ts",
-    "await open.announce();",
-    "open.announce().catch(() => {});",
+    "await open.announce(begun !== undefined);",
+    "open.announce(begun !== undefined).catch(() => {});",
+  ),
+  kernelBug(
+    "opening-not-on-the-disk",
+    OPEN_CALL,
+    "{ traceless: !byHost && ON_BRANCH[this.tool.access] }",
+    "{ traceless: true }",
   ),
   kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return instead(GIVEN_UP);\n", ""),
   kernelBug("inner-failure-not-rolled-back", OPEN_CALL, "        branch.rollbackTo(savepoint);\n", ""),

@@ -31,7 +31,18 @@ const STORE_BUGS: readonly PlantedBug[] = [
   {
     name: "synchronous-normal",
     edits: [
-      { file: "src/stores/sqlite/connect.ts", find: "{ power: 2, process: 1 }", replace: "{ power: 1, process: 1 }" },
+      { file: "src/stores/sqlite/tables.ts", find: "{ power: 2, process: 1 }", replace: "{ power: 1, process: 1 }" },
+    ],
+    ...POWER,
+  },
+  {
+    name: "never-synced-again",
+    edits: [
+      {
+        file: "src/stores/sqlite/tables.ts",
+        find: "if (each === this.#syncs) return;",
+        replace: "if (each) return;",
+      },
     ],
     ...POWER,
   },

@@ -38,6 +38,11 @@ const BROKEN: readonly (readonly [law: string, what: string, break_: (store: Sto
   ["STORE-41", "forgets a fork's checkpoint", commits("fork", ({ checkpoint: _checkpoint, ...rest }) => rest)],
   ["STORE-42", "sweeps what was just put", commits("sweep", ({ putBefore: _putBefore, ...rest }) => rest)],
   [
+    "STORE-48",
+    "takes what need not be synced for what need not be kept",
+    commits("append", ({ unsynced, records, ...rest }) => ({ ...rest, records: unsynced === true ? [] : records })),
+  ],
+  [
     "STORE-46",
     "forgets why a body is gone",
     commits("append", ({ records, ...rest }) => ({

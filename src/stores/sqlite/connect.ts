@@ -2,7 +2,7 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { Durability } from "../../contracts/store.ts";
 import { storeError } from "./failures.ts";
 import { APPLICATION_ID, PAGE_BYTES, STORE_VERSION } from "./schema.ts";
-import { SqliteTables } from "./tables.ts";
+import { SqliteTables, SYNCHRONOUS } from "./tables.ts";
 import type { SqliteConnection, SqliteDriver } from "./vendor.ts";
 
 export interface ConnectOptions {
@@ -17,8 +17,6 @@ export interface Connected {
   readonly tables: SqliteTables;
 }
 
-/** SQLite's own numbers for `synchronous`. */
-const SYNCHRONOUS = { power: 2, process: 1 } as const;
 /** The first SQLite without the bug in which two processes that write and checkpoint can corrupt a write-ahead log. */
 const SAFE_WAL = [3, 51, 3] as const;
 

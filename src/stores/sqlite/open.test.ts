@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
 import { startChild } from "../../../test/support/children.ts";
+import { meddling } from "../../../test/support/meddling.ts";
 import { NFS, scratchFolder } from "../../../test/support/places.ts";
 import { testTogether } from "../../../test/support/together.ts";
 import { HoldfastError } from "../../base/errors.ts";
@@ -27,7 +28,7 @@ import { FileLocks } from "./lock.ts";
 import { openSqlite, type SqliteOptions } from "./open.ts";
 import { salvageSqlite } from "./salvage.ts";
 import { APPLICATION_ID, STORE_VERSION } from "./schema.ts";
-import { betterSqlite3, nodeSqlite, type SqliteConnection, type SqliteDriver } from "./vendor.ts";
+import { betterSqlite3, nodeSqlite } from "./vendor.ts";
 
 const folder = scratchFolder();
 let count = 0;
@@ -624,33 +625,6 @@ test("both drivers name SQLite's failures alike", async () => {
     );
   }
 });
-
-/** node:sqlite with somebody between it and us: `change` sees every statement first. */
-async function meddling(change: (sql: string, connection: SqliteConnection) => string): Promise<SqliteDriver> {
-  const driver = await nodeSqlite();
-  return {
-    ...driver,
-    open(path, options) {
-      const connection = driver.open(path, options);
-      return {
-        exec: (sql) => connection.exec(change(sql, connection)),
-        prepare: (sql) => {
-          const statement = connection.prepare(change(sql, connection));
-          return {
-            run: (...values) => {
-              change(sql, connection); // a prepared statement is meddled with every time it runs
-              return statement.run(...values);
-            },
-            get: (...values) => statement.get(...values),
-            all: (...values) => statement.all(...values),
-            iterate: (...values) => statement.iterate(...values),
-          };
-        },
-        close: () => connection.close(),
-      };
-    },
-  };
-}
 
 test("[STORE-29] a folder whose name is not UTF-8 is no place for a relative path, and nothing is made elsewhere", () => {
   const place = join(folder, "odd-cwd");

@@ -131,7 +131,7 @@ export class SqliteStore implements Store {
   async #transact(batches: readonly WriteBatch[]): Promise<Outcome> {
     let undone = true;
     try {
-      const begun = patiently(this.#parts, () => this.#begin());
+      const begun = patiently(this.#parts, () => this.#begin(batches));
       const writer = begun instanceof Promise ? await begun : begun;
       const isAlone = () => this.#isAlone();
       const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock, isAlone };
@@ -153,10 +153,16 @@ export class SqliteStore implements Store {
     }
   }
 
-  #begin(): Connected {
+  #begin(batches: readonly WriteBatch[]): Connected {
     const writer = (this.#writer ??= this.#connect());
+    if (this.#canSkipSyncs) this.#told(() => writer.tables.sync(!batches.every(isUnsynced)));
     this.#told(() => writer.tables.begin());
     return writer;
+  }
+
+  /** Without a write-ahead log a commit that is not synced could cost the whole file, not only what it brought. */
+  get #canSkipSyncs(): boolean {
+    return this.durability === "power" && this.#parts.connect.journal === "wal";
   }
 
   #connect(): Connected {
@@ -291,6 +297,10 @@ export class SqliteStore implements Store {
     this.#workedMs = 0;
     return true;
   }
+}
+
+function isUnsynced(batch: WriteBatch): boolean {
+  return batch.kind === "append" && batch.unsynced === true;
 }
 
 /** `undone`: it failed before its end was sent to the disk, so certainly nothing of it is there. */

@@ -5,6 +5,9 @@ import { SqliteRecordTable } from "./record-table.ts";
 import { SqliteSessionTable } from "./session-table.ts";
 import type { SqliteConnection, SqliteRow, SqliteStatement } from "./vendor.ts";
 
+/** SQLite's own numbers for `synchronous`. */
+export const SYNCHRONOUS = { power: 2, process: 1 } as const;
+
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
   readonly blobs: SqliteBlobRows;
@@ -14,6 +17,7 @@ export class SqliteTables implements Tables {
   readonly #prepared = new Map<string, SqliteStatement>();
   /** As a connection that writes is made. */
   #wipes = true;
+  #syncs = true;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -48,6 +52,18 @@ export class SqliteTables implements Tables {
     if (everywhere === this.#wipes) return;
     this.#connection.exec(`PRAGMA secure_delete = ${everywhere ? "ON" : "FAST"}`);
     this.#wipes = everywhere;
+  }
+
+  /**
+   * Whether the next commits wait for the disk. It can only be changed between transactions, and is read back before
+   * anything is acknowledged again: a change that did not take effect would lose acknowledged work, and nobody would know.
+   */
+  sync(each: boolean): void {
+    if (each === this.#syncs) return;
+    this.#connection.exec(`PRAGMA synchronous = ${each ? SYNCHRONOUS.power : SYNCHRONOUS.process}`);
+    if (each && this.pragma("synchronous")[0]?.["synchronous"] !== SYNCHRONOUS.power)
+      throw new HoldfastError("STORE_NOT_DURABLE", { asked: "power" });
+    this.#syncs = each;
   }
 
   /** Carries the log over into the file and leaves it empty. Somebody who reads may be in the way. */

@@ -231,6 +231,24 @@ export const appends: LawBook<StoreContext> = [
     },
   ],
   [
+    "[STORE-48] an append that nobody is told of is read at once, carries what follows, and is there after opening again",
+    async ({ open }) => {
+      const store = await open();
+      const pen = await begin(store);
+      const [one] = sealed(pen.head, '"one"') as [SealedRecord];
+      applied(await store.commit(appendOf(pen, [one], { unsynced: true })));
+      await expectBodies(store, "session", ['"one"']);
+      pen.head = linkOf(one);
+      await write(pen, '"two"');
+      const [three] = sealed(pen.head, '"three"') as [SealedRecord];
+      applied(await store.commit(appendOf(pen, [three], { unsynced: true })));
+      await store.close();
+      const again = await open();
+      await expectBodies(again, "session", ['"one"', '"two"', '"three"']);
+      await again.close();
+    },
+  ],
+  [
     "[STORE-46] a record that comes without its body keeps the reason why that is gone",
     async ({ open }) => {
       const store = await open();

@@ -6,7 +6,7 @@ import type { CallOutcome } from "../../../src/transaction/outcome.ts";
 import type { Session } from "../../../src/turn/session.ts";
 import { lookAt, textOf } from "../script/look.ts";
 import { type ModelState, totalOf } from "../script/model.ts";
-import type { Op } from "../script/ops.ts";
+import type { Op, ToolName } from "../script/ops.ts";
 import { type BoxMarks, type Changed, Story } from "../script/story.ts";
 import { BOX, type News, total } from "../script/tools.ts";
 import type { World } from "./world.ts";
@@ -20,6 +20,8 @@ export interface Outside {
 
 /** Their changes are judged by the writeback's own story. */
 const WAITING_PARTS: ReadonlySet<string> = new Set(["StagedWritebacks", "WritebackCount"]);
+
+const REACHES_OUTSIDE: ReadonlySet<string> = new Set<ToolName>(["outside", "again"]);
 
 /** Holds what the kernel says, and what it shows, against what the journal says and what was acknowledged. */
 export class Oracle {
@@ -45,6 +47,8 @@ export class Oracle {
   readonly #mustNotSucceed = new Set<string>();
   readonly #returned = new Set<string>();
   readonly #hosted = new Set<string>();
+  /** Calls that began and could do something outside: no loss of power makes them unknown. */
+  readonly #couldLeave = new Set<string>();
   #lastRoot: unknown;
 
   constructor(world: World) {
@@ -103,6 +107,8 @@ export class Oracle {
       const closed = this.#stories.get(session)?.closed.get(callId);
       if (closed?.status !== status) this.wrong.push(`call ${callId} was acknowledged as ${status} and is lost`);
     }
+    for (const callId of this.#couldLeave)
+      if (!this.#isKnown(callId)) this.wrong.push(`call ${callId} ran and may have left something, and is unknown`);
   }
 
   asked(outside: Outside): void {
@@ -116,8 +122,9 @@ export class Oracle {
       for (const asker of this.#got.keys()) if (asker.startsWith(`${call}.`)) this.#got.delete(asker);
       this.#got.set(call, new Set());
       this.#working.add(call);
-      if (![...this.#stories.values()].some(({ open, closed }) => open.has(call) || closed.has(call)))
-        this.wrong.push(`call ${call} began before it was written down`);
+      if (!this.#isKnown(call)) this.wrong.push(`call ${call} began before it was written down`);
+      if (this.#hosted.has(call) || this.#told(({ open }) => REACHES_OUTSIDE.has(open.get(call)?.tool ?? "")))
+        this.#couldLeave.add(call);
     }
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
     if (call === news.call && (news.is === "began" || news.is === "returned"))
@@ -132,6 +139,14 @@ export class Oracle {
       ended.some((closed) => closed !== undefined && closed.reason !== "interrupted")
     )
       this.wrong.push(`call ${call} had ended, and could still ${news.op}`);
+  }
+
+  #isKnown(callId: string): boolean {
+    return this.#told(({ open, closed }) => open.has(callId) || closed.has(callId));
+  }
+
+  #told(of: (story: Story) => boolean): boolean {
+    return [...this.#stories.values()].some(of);
   }
 
   /** What it was answered last. */

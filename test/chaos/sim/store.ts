@@ -28,7 +28,7 @@ export function simStore(machine: SimMachine, { clock, random, pass = async () =
     machine.catchUp(blobs);
     machine.write(batch, blobs, clock.now());
     await pass("hardware");
-    machine.log.sync();
+    if (batch.kind !== "append" || batch.unsynced !== true) machine.log.sync();
     const receipt = machine.catchUp(blobs) as Receipt<B>;
     if (ending === "unclear") throw new HoldfastError("STORE_IO", { simulated: ending });
     return receipt;
