@@ -129,9 +129,10 @@ export class SqliteStore implements Store {
   }
 
   async #transact(batches: readonly WriteBatch[]): Promise<Outcome> {
+    const isTold = !batches.every(isUnsynced);
     let undone = true;
     try {
-      const begun = patiently(this.#parts, () => this.#begin(batches));
+      const begun = patiently(this.#parts, () => this.#begin(isTold));
       const writer = begun instanceof Promise ? await begun : begun;
       const isAlone = () => this.#isAlone();
       const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock, isAlone };
@@ -143,7 +144,7 @@ export class SqliteStore implements Store {
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       const committed = patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
       if (committed instanceof Promise) await committed;
-      this.#footing.afterCommit();
+      if (isTold) this.#footing.afterCommit();
       return { ok: true, receipts };
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
@@ -153,9 +154,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  #begin(batches: readonly WriteBatch[]): Connected {
+  /** `synced`: somebody is told of it, who must find it again after a loss of power. */
+  #begin(synced: boolean): Connected {
     const writer = (this.#writer ??= this.#connect());
-    if (this.#canSkipSyncs) this.#told(() => writer.tables.sync(!batches.every(isUnsynced)));
+    if (this.#canSkipSyncs) this.#told(() => writer.tables.sync(synced));
     this.#told(() => writer.tables.begin());
     return writer;
   }

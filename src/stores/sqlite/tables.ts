@@ -7,6 +7,8 @@ import type { SqliteConnection, SqliteRow, SqliteStatement } from "./vendor.ts";
 
 /** SQLite's own numbers for `synchronous`. */
 export const SYNCHRONOUS = { power: 2, process: 1 } as const;
+const SYNC_EACH = `PRAGMA synchronous = ${SYNCHRONOUS.power}`;
+const SYNC_LATER = `PRAGMA synchronous = ${SYNCHRONOUS.process}`;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {
@@ -18,6 +20,7 @@ export class SqliteTables implements Tables {
   /** As a connection that writes is made. */
   #wipes = true;
   #syncs = true;
+  #canSyncAgain = false;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
@@ -55,14 +58,14 @@ export class SqliteTables implements Tables {
   }
 
   /**
-   * Whether the next commits wait for the disk. It can only be changed between transactions, and is read back before
-   * anything is acknowledged again: a change that did not take effect would lose acknowledged work, and nobody would know.
+   * Whether the next commits wait for the disk. It can only be changed between transactions. That it can be changed back
+   * is read back the first time: with a driver that forbids it acknowledged work would be lost, and nobody would know.
    */
   sync(each: boolean): void {
     if (each === this.#syncs) return;
-    this.#connection.exec(`PRAGMA synchronous = ${each ? SYNCHRONOUS.power : SYNCHRONOUS.process}`);
-    if (each && this.pragma("synchronous")[0]?.["synchronous"] !== SYNCHRONOUS.power)
-      throw new HoldfastError("STORE_NOT_DURABLE", { asked: "power" });
+    this.#connection.exec(each ? SYNC_EACH : SYNC_LATER);
+    if (each) this.#canSyncAgain ||= this.pragma("synchronous")[0]?.["synchronous"] === SYNCHRONOUS.power;
+    if (each && !this.#canSyncAgain) throw new HoldfastError("STORE_NOT_DURABLE", { asked: "power" });
     this.#syncs = each;
   }
 
