@@ -118,7 +118,7 @@ export class OpenCall {
     }
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
-      const admitted = await this.admit(this.tool, this.call.input, this.call.id);
+      const admitted = await this.admit();
       return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
     };
     const ending = await attempt(
@@ -139,11 +139,11 @@ export class OpenCall {
   }
 
   /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
-  async admit(tool: Tool, input: unknown, id: string): Promise<Admitted> {
+  async admit(tool = this.tool, written = this.#written, id = this.call.id): Promise<Admitted> {
     const { epoch } = this.call;
     const call = epoch === undefined ? { id } : { id, epoch };
     const { branch } = this;
-    const admitted = await admit({ tool, input, call }, branch, this.#world.policies);
+    const admitted = await admit({ tool, written, call }, branch, this.#world.policies);
     if (admitted.ok && branch === this.branch) this.admitted.push(admitted.view);
     return admitted;
   }
@@ -370,9 +370,7 @@ export class OpenCall {
       const mark = await resources.mark(stretch);
       refuseLate(id);
       const savepoint = branch.savepoint(stretch);
-      const tried = branch.isVoid(savepoint)
-        ? ROLLED_BACK
-        : await this.#attemptNested(id, name, written.input, stretch);
+      const tried = branch.isVoid(savepoint) ? ROLLED_BACK : await this.#attemptNested(id, name, written, stretch);
       const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
       inner.outcome = outcomeOf(ending, about(effects.of(id)));
       if (ending.kind === "succeeded") return inner.outcome;
@@ -398,7 +396,7 @@ export class OpenCall {
     return this.#world.tool(name) ?? absentTool(name);
   }
 
-  async #attemptNested(id: string, name: string, input: unknown, stretch: Stretch): Promise<Ending> {
+  async #attemptNested(id: string, name: string, written: WrittenInput, stretch: Stretch): Promise<Ending> {
     const { policies } = this.#world;
     const { branch } = this;
     const tool = this.#named(name);
@@ -407,7 +405,7 @@ export class OpenCall {
     const inner = this.#openHandle(id, tool, stretch);
     this.#inner = [...this.#inner, inner];
     const run = async (): Promise<Ending> => {
-      const admitted = await this.admit(tool, input, id);
+      const admitted = await this.admit(tool, written, id);
       if (!admitted.ok) return admitted.ending;
       const waitsFor = await tool.waitsFor(admitted.view.input);
       if (waitsFor !== undefined)

@@ -58,7 +58,7 @@ export class PendingCall implements AsyncDisposable {
     const limits = this.#open.limits();
     // Whoever breaks while it is asked has admitted nothing: left open, the call could still be committed by its id.
     const passed = await this.#open
-      .admit(known ? tool : theirs, call.input, call.id)
+      .admit(known ? tool : theirs)
       .catch((error: unknown): Admitted => ({ ok: false, ending: endingOfThrown(error) }));
     if (passed.ok) this.#view = passed.view;
     const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
