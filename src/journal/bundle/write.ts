@@ -7,6 +7,7 @@ import { type BundleManifest, sealManifest } from "../../records/bundle.ts";
 import type { SealedRecord } from "../../records/chain.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { readBlob } from "../blobs.ts";
+import { PAGE } from "../read.ts";
 
 /** What goes into a bundle beside the records themselves. */
 export interface BundleParts {
@@ -22,7 +23,6 @@ export interface BundleParts {
 /** Why a body is not in a bundle. */
 const HIDDEN = "it held a secret when it was exported";
 
-const PAGE = 256;
 /** About as much as is in memory at once. */
 const CHUNK = 4 * 1024 * 1024;
 
