@@ -5,8 +5,9 @@ import type { FileEntry } from "../../contracts/filesystem.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
 import { ABSENT, type HostEntry, ownerIn } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
+import { placesIn, type Stored } from "./guard.ts";
 import { ChunkHasher } from "./hasher.ts";
-import { isAt, isOwn, isOwnName, type OwnPlace } from "./own.ts";
+import { isAt, isOwn, isOwnName, OWN_FOLDER, type OwnPlace } from "./own.ts";
 import { type HostPort, type HostStat, isSystem, isText, linkTarget, nameText } from "./port.ts";
 import { HELD, wholeOf } from "./read-file.ts";
 
@@ -242,6 +243,12 @@ export class Disk {
       .map(nameText)
       .filter((name) => !isOwnName(name));
   }
+}
+
+/** The folder of a workspace, which has our own folder in it: found under that name in other letters, `A` and `a` are one. */
+export function diskIn(root: HostRoot, store: Stored): Disk {
+  const caseMatters = root.port.stat(`${root.path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
+  return new Disk(root, placesIn(root.path, store), { caseMatters });
 }
 
 /** Undefined for what is no file. What is one and cannot be opened is told. */
