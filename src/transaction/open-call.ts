@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import { SeededRandom } from "../base/random.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { asName } from "../base/words.ts";
@@ -244,7 +245,8 @@ export class OpenCall {
     const { state, effects } = this.#world;
     const { branch } = this;
     const stop = this.#stop;
-    let last: Promise<unknown> = Promise.resolve();
+    // One after the other: a resource that is put back for one would lose what a neighbour had made of it.
+    const line = new OneByOne();
     return new CallHandle({
       id,
       tool: tool.name,
@@ -267,10 +269,7 @@ export class OpenCall {
       },
       run: (inner, around) => {
         const own = branch.stretch(around);
-        // One after the other: a resource that is put back for one would lose what a neighbour had made of it.
-        const turn = last.then(() => this.#runNested(id, inner, own, stop));
-        last = turn.catch(() => {});
-        return turn;
+        return line.run(() => this.#runNested(id, inner, own, stop));
       },
       letGo: (savepoint) => this.lettingGo.letGo(id, savepoint, this.isOver),
       child: (child, around) =>

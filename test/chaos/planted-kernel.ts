@@ -90,8 +90,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "gate-lets-everybody-through",
     "src/state/gate.ts",
-    "const turn = this.#last.then(work, work);",
-    "const turn = Promise.resolve().then(work);",
+    "return this.#line.run(work);",
+    "return Promise.resolve().then(work);",
   ),
   kernelBug(
     "resource-used-by-two",

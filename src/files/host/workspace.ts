@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../base/errors.ts";
+import { OneByOne } from "../../base/one-by-one.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { HeldLock } from "../../contracts/lock.ts";
 import type { BlobName } from "../../records/ids.ts";
@@ -42,7 +43,7 @@ export class Workspace {
   readonly #lock: HeldLock;
   /** Found out when it is opened: after a decision it would be too late. */
   #hasLinks = true;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #line = new OneByOne();
   #users = 0;
   #closed: Promise<void> | undefined;
 
@@ -104,7 +105,7 @@ export class Workspace {
 
   /** Prepare, decide, apply. Nothing of another session of this process comes between. */
   commit(files: FilesToCommit, decide: (decision: FilesDecision) => Promise<void>): Promise<readonly Diverged[]> {
-    return this.#alone(async () => {
+    return this.#line.run(async () => {
       await beforeWriting(this.#ready(files.exec?.id));
       const tx = this.#deps.random.hex(12);
       const { session, after, callId, steps, exec, stageBlob, content } = files;
@@ -135,7 +136,7 @@ export class Workspace {
 
   /** Puts waiting changes in place. Throws WORKSPACE_PENDING if something prevents it. */
   settle(): Promise<readonly Diverged[]> {
-    return this.#alone(async () => {
+    return this.#line.run(async () => {
       await this.#ready();
       return this.#plans.takeUntold();
     });
@@ -170,7 +171,7 @@ export class Workspace {
 
   /** Puts waiting changes in place, and releases the folder whether or not that succeeds. */
   close(): Promise<void> {
-    this.#closed ??= inOurWords(this.path, () => this.#alone(() => this.#close()));
+    this.#closed ??= inOurWords(this.path, () => this.#line.run(() => this.#close()));
     return this.#closed;
   }
 
@@ -240,12 +241,6 @@ export class Workspace {
       if (!this.#hasLinks) throw new HoldfastError("WORKSPACE_NO_LINKS", { root: this.path });
       await this.#plans.finish();
     });
-  }
-
-  #alone<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work, work);
-    this.#last = turn.catch(() => {});
-    return turn;
   }
 }
 
