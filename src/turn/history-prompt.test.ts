@@ -33,7 +33,7 @@ describe("the words about history in a request", () => {
     const { store } = deps;
     const reading = store.reading.bind(store);
     let fails = true;
-    store.reading = (use) => (fails ? Promise.reject<never>(ioError()) : (reading(use)));
+    store.reading = (use) => (fails ? Promise.reject<never>(ioError()) : reading(use));
     const { model } = heard([{ text: "done" }]);
     await expect(watch(session.run("a word of mine", { model }))).rejects.toMatchObject({ code: "STORE_IO" });
     fails = false;

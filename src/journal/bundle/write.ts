@@ -36,7 +36,8 @@ export async function* writeBundle(store: Store, row: SessionRow, parts: BundleP
     listed.push({ path, size: bytes.length, sha256: sha256(bytes) });
     return tarFile({ path, bytes });
   };
-  for (const name of parts.content) yield add({ path: `content/${name}`, bytes: await whole(readBlob(store, name)) });
+  for (const name of parts.content)
+    yield add({ path: `content/${name}`, bytes: Buffer.concat(await Array.fromAsync(readBlob(store, name))) });
   let records = 0;
   for await (const chunk of chunks(sealed(store, row, parts.hidden))) {
     const path = `journal/${String(chunk.first).padStart(10, "0")}.jsonl`;
@@ -96,10 +97,4 @@ async function* chunks(records: AsyncIterable<SealedRecord>): AsyncIterable<Chun
     size = 0;
   }
   if (chunk !== undefined) yield chunk;
-}
-
-async function whole(source: AsyncIterable<Bytes>): Promise<Bytes> {
-  const pieces: Bytes[] = [];
-  for await (const piece of source) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
