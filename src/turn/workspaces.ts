@@ -5,7 +5,7 @@ import type { GivenUp } from "../files/host/given-up.ts";
 import type { Intent } from "../files/host/intent.ts";
 import { lookAtWorkspace } from "../files/host/look.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
-import type { WorkspaceDeps, WorkspaceOptions } from "../files/host/options.ts";
+import { workspaceAt, type WorkspaceDeps, type WorkspaceOptions } from "../files/host/options.ts";
 import { endBelonging } from "../exec/processes.ts";
 import { syncDisk } from "../exec/sync-disk.ts";
 import { Workspace } from "../files/host/workspace.ts";
@@ -35,7 +35,7 @@ export class Workspaces {
     value: WorkspaceValue | undefined,
     as?: Binding["mode"],
   ): Promise<SessionFiles> {
-    const workspace = await this.#enter(typeof options === "string" ? { root: options } : options);
+    const workspace = await this.#enter(workspaceAt(options));
     try {
       const bound = value?.binding;
       if (as === undefined && bound !== undefined && bound.workspace !== workspace.id)
@@ -56,7 +56,7 @@ export class Workspaces {
       if (!HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
     });
     if (row !== undefined) throw new HoldfastError("SESSION_EXISTS", { session });
-    const given = typeof options === "string" ? { root: options } : options;
+    const given = workspaceAt(options);
     const looked = lookAtWorkspace(given, store);
     let found: GivenUp | undefined;
     try {
