@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Clock } from "../base/clock.ts";
 import { checkOptions, whole } from "../base/options.ts";
+import { overWithin } from "../base/over-within.ts";
 import { argvOf, type ExecCommand, type ExecOptions, PLACE_OPTIONS } from "./command.ts";
 import { Output } from "./output.ts";
 import { askBelonging, type Belonging, endBelonging, endProcess, heldBy, isRunning, MARK } from "./processes.ts";
@@ -118,9 +119,7 @@ class Running implements BackgroundCommand {
   async stop(): Promise<void> {
     const { clock } = this.#ground;
     askBelonging(this.#belonging, this.#isGone ? undefined : this.pid); // the number of a group that is gone may be another's
-    const late = new AbortController();
-    await Promise.race([this.gone, clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {})]);
-    late.abort();
+    await overWithin(clock, GRACE_MS, [this.gone]);
     if (!this.#isGone) endProcess(-this.pid, "SIGKILL");
     await endBelonging(this.#belonging, () => clock.sleep(5, undefined, "keep-alive"));
     await this.ended;

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import type { Diverged } from "../files/host/apply.ts";
 import type { StagedChange } from "../files/host/aside.ts";
 import { hostError, inOurWords, readError } from "../files/host/failures.ts";
@@ -92,7 +93,8 @@ export class CallCommands {
   readonly #call: CommandsCall;
   readonly #files: CommandFiles;
   #enclosure: Enclosure | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  /** Two at once would be told apart by nobody. */
+  readonly #line = new OneByOne();
   /** How many have been started. */
   runs = 0;
   /** Why the call can no longer be kept. */
@@ -104,16 +106,13 @@ export class CallCommands {
     this.#files = new CommandFiles(host.workspace, call.branch);
   }
 
-  /** One after the other: two at once would be told apart by nobody. */
   run(command: ExecCommand, options: ExecOptions = {}): Promise<ExecResult> {
-    const turn = this.#last.then(() => this.#run(command, options));
-    this.#last = turn.catch(() => {});
-    return turn;
+    return this.#line.run(() => this.#run(command, options));
   }
 
   /** When the call has ended. Nothing of theirs is running afterwards; without `kept` nothing of theirs is left. */
   async end(kept: boolean): Promise<void> {
-    await this.#last;
+    await this.#line.over;
     const enclosure = this.#enclosure;
     if (enclosure === undefined) return;
     try {

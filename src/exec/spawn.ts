@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
+import { overWithin } from "../base/over-within.ts";
 import type { ExecEnd } from "./command.ts";
 import { Output } from "./output.ts";
 import { endProcess } from "./processes.ts";
@@ -132,11 +133,7 @@ function feed(child: ChildProcess, stdin: string | Uint8Array | undefined): void
 async function endTree(child: ChildProcess, request: SpawnRequest, gone: Promise<unknown>): Promise<number> {
   const { clock, ask, endStrays } = request;
   const pid = child.pid ?? 0;
-  const late = new AbortController();
-  const patience = clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {});
-  await ask(pid);
-  await Promise.race([gone, patience]);
-  late.abort();
+  await overWithin(clock, GRACE_MS, [gone, Promise.resolve(ask(pid))]);
   endProcess(-pid, "SIGKILL");
   return endStrays().catch(() => 0); // tried again when the command itself has ended
 }
@@ -160,15 +157,9 @@ function ended(child: ChildProcess): Promise<{ readonly exitCode: number | null;
 export async function drained(child: ChildProcess, clock: Clock): Promise<void> {
   (child.stdio[TAG] as { destroy(): void } | null | undefined)?.destroy();
   const streams = [child.stdout, child.stderr];
-  const closed = Promise.all(
-    streams.map((stream) =>
-      stream === null || stream.closed
-        ? Promise.resolve()
-        : new Promise<void>((done) => void stream.once("close", done)),
-    ),
+  const closed = streams.flatMap((stream) =>
+    stream === null || stream.closed ? [] : [new Promise<void>((done) => void stream.once("close", done))],
   );
-  const late = new AbortController();
-  await Promise.race([closed, clock.sleep(DRAIN_MS, late.signal, "keep-alive").catch(() => {})]);
-  late.abort();
+  await overWithin(clock, DRAIN_MS, closed);
   for (const stream of streams) stream?.destroy();
 }

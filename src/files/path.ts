@@ -25,6 +25,11 @@ export function folderAbove(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
+/** The last name of a path. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 function splitPath(path: string): readonly string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".");
 }

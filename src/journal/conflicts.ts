@@ -1,8 +1,19 @@
 import { toInstant } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import { unreachable } from "../base/unreachable.ts";
-import type { Conflict } from "../contracts/store.ts";
+import type { Conflict, Receipt, Store, WriteBatch } from "../contracts/store.ts";
 import type { OwnerId, SessionId } from "../records/ids.ts";
+
+/** What a store answers to a batch that it takes. One that it refuses is thrown, as an error with a remedy. */
+export async function committed<B extends WriteBatch>(
+  store: Store,
+  session: SessionId | undefined,
+  batch: B,
+): Promise<Extract<Receipt<B>, { readonly ok: true }>> {
+  const receipt = await store.commit(batch);
+  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+  return receipt;
+}
 
 /** A store's refusal as an error with a remedy. */
 export function conflictError(session: SessionId | undefined, conflict: Conflict): HoldfastError {

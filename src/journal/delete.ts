@@ -1,7 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
-import { busyError, conflictError } from "./conflicts.ts";
+import { busyError, committed } from "./conflicts.ts";
 import type { JournalDeps } from "./journal.ts";
 import { rowOf } from "./read.ts";
 import { failedUnder, isLetGo, takeLease } from "./take-lease.ts";
@@ -50,8 +50,7 @@ export async function deleteIf(deps: JournalDeps, id: string, isMeant: () => Pro
       await deps.store.commit({ kind: "release", session, epoch });
       return false;
     }
-    const receipt = await deps.store.commit({ kind: "delete", session, epoch });
-    if (!receipt.ok) throw conflictError(session, receipt.conflict);
+    await committed(deps.store, session, { kind: "delete", session, epoch });
     return true;
   } catch (error) {
     throw await failedUnder(deps.store, row, error);
@@ -83,8 +82,7 @@ export async function planForgetting({ store }: Pick<JournalDeps, "store">, id: 
 /** Gives up a damaged session that cannot be mended. Forks keep what they share with it. */
 export async function forgetDamaged({ store }: Pick<JournalDeps, "store">, id: string): Promise<void> {
   const session = toSessionId(id);
-  const receipt = await store.commit({ kind: "forget", session });
-  if (!receipt.ok) throw conflictError(session, receipt.conflict);
+  await committed(store, session, { kind: "forget", session });
 }
 
 /** Up to where the longest of the other sessions that share its segments reaches into it. */

@@ -10,7 +10,7 @@ import { RECORD_VERSION } from "../records/lift.ts";
 import { conflictError } from "./conflicts.ts";
 import { refuseImportingId } from "./importing.ts";
 import type { JournalDeps } from "./journal.ts";
-import { PAGE, rowOf } from "./read.ts";
+import { PAGE, rowOf, sealedAt } from "./read.ts";
 
 export interface JournalForkOptions {
   readonly as: string;
@@ -71,16 +71,8 @@ const PAGES = 8;
 
 async function linkAt(deps: JournalDeps, row: SessionRow, seq: number): Promise<Link> {
   if (seq === row.anchor.seq) return row.anchor;
-  const [record] = Number.isSafeInteger(seq)
-    ? await deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }))
-    : [];
-  if (record === undefined || record.seq !== seq || flawOf(record) === "header-altered") {
-    throw new HoldfastError("FORK_POINT_UNKNOWN", {
-      session: row.id,
-      after: String(seq),
-      oldest: row.anchor.seq,
-      newest: row.head.seq,
-    });
-  }
-  return { seq, hash: record.hash };
+  const record = Number.isSafeInteger(seq) ? await sealedAt(deps.store, row, seq) : undefined;
+  if (record !== undefined && flawOf(record) !== "header-altered") return { seq, hash: record.hash };
+  const [oldest, newest] = [row.anchor.seq, row.head.seq];
+  throw new HoldfastError("FORK_POINT_UNKNOWN", { session: row.id, after: String(seq), oldest, newest });
 }

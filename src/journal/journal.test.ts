@@ -27,6 +27,17 @@ async function texts(journal: Journal): Promise<string[]> {
   return (await collect(journal.read())).map((entry) => ("text" in entry ? String(entry.text) : entry.kind));
 }
 
+/** Whose store writes no append while it is failing. */
+function flakyDeps() {
+  const { store, ...rest } = memoryDeps();
+  const before = (batch: WriteBatch) => {
+    if (deps.failing && batch.kind === "append") throw ioError();
+    return undefined;
+  };
+  const deps = { ...rest, store: between(store, { before }), failing: false };
+  return deps;
+}
+
 const code = (expected: string) => expect.objectContaining({ code: expected });
 
 test("[JOURNAL-1] appends that do not wait for each other are written in the order of the calls", async () => {
@@ -118,19 +129,12 @@ test("[JOURNAL-2] whoever hangs on a refused append is told why that one was ref
 });
 
 test("[JOURNAL-2] appends made during recovery from a failure keep the order of the calls", async () => {
-  const { store, ...deps } = memoryDeps();
-  let failing = false;
-  const flaky = between(store, {
-    before: (batch) => {
-      if (failing && batch.kind === "append") throw ioError();
-      return undefined;
-    },
-  });
-  const journal = await openJournal({ ...deps, store: flaky }, "s");
+  const deps = flakyDeps();
+  const journal = await openJournal(deps, "s");
   for (let round = 0; round < 20; round += 1) {
-    failing = true;
+    deps.failing = true;
     await journal.append(said("lost")).catch(() => undefined);
-    failing = false;
+    deps.failing = false;
     const calls: Promise<unknown>[] = [];
     for (let n = 0; n < 8; n += 1) {
       calls.push(journal.append(said(`${round}/${n}`)));
@@ -167,17 +171,11 @@ test("[JOURNAL-1] when a failure is over, appends are sent without waiting for e
 });
 
 test("[JOURNAL-2] a failure that outlasts a retry is told again, and nothing is written twice when it ends", async () => {
-  const { store, ...deps } = memoryDeps();
-  let failing = true;
-  const flaky = between(store, {
-    before: (batch) => {
-      if (failing && batch.kind === "append") throw ioError();
-      return undefined;
-    },
-  });
-  const journal = await openJournal({ ...deps, store: flaky }, "s");
+  const deps = flakyDeps();
+  deps.failing = true;
+  const journal = await openJournal(deps, "s");
   for (let n = 0; n < 3; n += 1) await expect(journal.append(said("x"))).rejects.toEqual(code("STORE_IO"));
-  failing = false;
+  deps.failing = false;
   await journal.append(said("y"));
   expect(await texts(journal)).toEqual(["y"]);
 });
@@ -429,18 +427,11 @@ test("[JOURNAL-7] closing waits for what is under way, gives the session free at
 });
 
 test("[JOURNAL-7] an append that closing found still recovering is written before the session is free", async () => {
-  const { store, ...deps } = memoryDeps();
-  let failing = false;
-  const flaky = between(store, {
-    before: (batch) => {
-      if (failing && batch.kind === "append") throw ioError();
-      return undefined;
-    },
-  });
-  const journal = await openJournal({ ...deps, store: flaky }, "s");
-  failing = true;
+  const deps = flakyDeps();
+  const journal = await openJournal(deps, "s");
+  deps.failing = true;
   await journal.append(said("lost")).catch(() => undefined);
-  failing = false;
+  deps.failing = false;
   const recovering = journal.append(said("kept"));
   await journal.close();
   expect(await recovering).toMatchObject({ first: 1 });
@@ -582,29 +573,22 @@ test("[SEC-3] a text that is no name of content reaches neither a record nor the
 });
 
 test("[JOURNAL-9] a fold moves with the chain and falls back with it, so that it never speaks of a record that is not there", async () => {
-  const { store, ...deps } = memoryDeps();
-  let failing = false;
-  const flaky = between(store, {
-    before: (batch) => {
-      if (failing && batch.kind === "append") throw ioError();
-      return undefined;
-    },
-  });
+  const deps = flakyDeps();
   const fold: Fold<readonly string[]> = {
     start: (tail) => brief(tail),
     step: (now, draft) => [...now, draft.kind === "user-said" ? draft.text : draft.kind],
     due: (_, since) => (since < 4 ? undefined : { kind: "checkpoint-kept", openCalls: [] }),
   };
-  const journal = await openJournal({ ...deps, store: flaky }, "s", { fold });
+  const journal = await openJournal(deps, "s", { fold });
   await journal.append([said("1"), said("2")]);
-  failing = true;
+  deps.failing = true;
   await Promise.allSettled([journal.append(said("x")), journal.append([said("y"), said("z")])]);
-  failing = false;
+  deps.failing = false;
   expect(journal.folded).toEqual(["1", "2"]);
   await Promise.all([journal.append(said("3")), journal.append(said("4")), journal.append(said("5"))]);
   expect(journal.folded).toEqual(["1", "2", "3", "4", "checkpoint-kept", "5"]);
   await journal.close();
-  const again = await openJournal({ ...deps, store: flaky }, "s", { fold });
+  const again = await openJournal(deps, "s", { fold });
   expect(again.folded).toEqual(["5:checkpoint-kept", "6:user-said"]);
   await again.append([said("7"), said("8")]);
   expect(await texts(again)).toEqual(["1", "2", "3", "4", "checkpoint-kept", "5", "7", "8", "checkpoint-kept"]);

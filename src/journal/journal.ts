@@ -15,7 +15,7 @@ import type { JournalEntry } from "./prove.ts";
 import { type AppendOptions, NO_OPTIONS, refuseBadOptions, refuseChangedContent } from "./append-options.ts";
 import { type HeldLease, keepLease } from "./keep-lease.ts";
 import { NewestRecords } from "./newest.ts";
-import { type ReadOptions, readEntries, rowOf } from "./read.ts";
+import { type ReadOptions, readEntries, rowOf, sealedAt } from "./read.ts";
 import { type Fold, NO_FOLD, type Sealed, type Sealing, sealBatch, stepped, type Tip } from "./seal-batch.ts";
 
 /** What a journal needs. */
@@ -307,9 +307,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
    */
   async #mayBeThere({ seq, hash }: Link): Promise<boolean> {
     try {
-      const row = await rowOf(this.#deps.store, this.session);
-      const page = await this.#deps.store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
-      return page[0]?.hash === hash;
+      const { store } = this.#deps;
+      const record = await sealedAt(store, await rowOf(store, this.session), seq);
+      return record?.hash === hash;
     } catch {
       return true; // nobody can tell
     }

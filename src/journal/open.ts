@@ -12,7 +12,7 @@ import { Journal, type JournalDeps } from "./journal.ts";
 import { failedUnder, takeLease } from "./take-lease.ts";
 import type { Fold, Sealed } from "./seal-batch.ts";
 import { ForwardProof, type JournalEntry } from "./prove.ts";
-import { PAGE, rowOf } from "./read.ts";
+import { PAGE, rowOf, sealedAt } from "./read.ts";
 
 /** Options of `openJournal`. */
 export interface OpenOptions<T = unknown> {
@@ -108,8 +108,8 @@ async function refuseLostOrigin(store: Store, row: SessionRow): Promise<void> {
     if (through === null) return;
     for (const seq of new Set([Math.max(first, row.anchor.seq + 1), through])) {
       if (seq <= row.anchor.seq) continue; // forgotten on purpose
-      const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
-      if (record?.seq !== seq) throw new HoldfastError("FORK_INCOMPLETE", { session: row.id, missing: seq });
+      if ((await sealedAt(store, row, seq)) === undefined)
+        throw new HoldfastError("FORK_INCOMPLETE", { session: row.id, missing: seq });
     }
     first = through + 1;
   }

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.ts";
 import { BOOLEAN, checkOptions, OBJECT, type OptionRules, whole } from "../base/options.ts";
 import type { RecordQuery, SessionRow, Store } from "../contracts/store.ts";
+import type { SealedRecord } from "../records/chain.ts";
 import type { SessionId } from "../records/ids.ts";
 import { BackwardProof, ForwardProof, type JournalEntry } from "./prove.ts";
 
@@ -23,6 +24,12 @@ export async function rowOf(store: Store, session: SessionId): Promise<SessionRo
   const row = await store.reading((read) => read.session(session));
   if (row === undefined) throw new HoldfastError("SESSION_UNKNOWN", { session });
   return row;
+}
+
+/** One record as it is stored, proven or not. */
+export async function sealedAt(store: Store, row: SessionRow, seq: number): Promise<SealedRecord | undefined> {
+  const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+  return record?.seq === seq ? record : undefined;
 }
 
 /**

@@ -6,9 +6,9 @@ import type { Link } from "../records/chain.ts";
 import { decodeRecord } from "../records/codec.ts";
 import { toSessionId } from "../records/ids.ts";
 import type { BodyOf } from "../records/kinds.ts";
-import { conflictError } from "./conflicts.ts";
+import { committed } from "./conflicts.ts";
 import { appendReserved, type Journal } from "./journal.ts";
-import { PAGE, rowOf } from "./read.ts";
+import { PAGE, rowOf, sealedAt } from "./read.ts";
 
 /** Upper bounds on what a session keeps. What is left out is not bounded. */
 export interface RetentionBounds {
@@ -117,7 +117,7 @@ export async function dropBodies(
   // What a cut has left begins with a checkpoint; without its body, nobody could begin there.
   const needed = new Set<number>(row.anchor.seq > 0 ? [row.anchor.seq + 1] : []);
   for (const seq of wanted.filter((seq) => seq >= row.checkpoint)) {
-    const [record] = await store.reading((read) => read.records(row, { from: seq, to: seq, limit: 1 }));
+    const record = await sealedAt(store, row, seq);
     if (record !== undefined && RECOVERY_NEEDS.has(record.kind)) needed.add(seq);
   }
   const seqs = wanted.filter((seq) => !needed.has(seq));
@@ -126,10 +126,9 @@ export async function dropBodies(
   let bytes = 0;
   for (let at = 0; at < seqs.length; at += DROPPED_AT_ONCE) {
     const some = seqs.slice(at, at + DROPPED_AT_ONCE);
-    const receipt = await store.commit({ kind: "drop", session, epoch, seqs: some, reason, ...options });
-    if (!receipt.ok) throw conflictError(session, receipt.conflict);
-    dropped += receipt.dropped;
-    bytes += receipt.bytes;
+    const gone = await committed(store, session, { kind: "drop", session, epoch, seqs: some, reason, ...options });
+    dropped += gone.dropped;
+    bytes += gone.bytes;
   }
   return { dropped, bytes, needed: [...needed] };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "../base/clock.ts";
+import { HoldfastError } from "../base/errors.ts";
 import { AMOUNT, BOOLEAN, checkOptions, OBJECT, type OptionRules, whole } from "../base/options.ts";
-import type { Store } from "../contracts/store.ts";
+import type { Store, SweepBatch } from "../contracts/store.ts";
 import type { BlobName } from "../records/ids.ts";
-import { conflictError } from "./conflicts.ts";
+import { committed } from "./conflicts.ts";
 
 /** Options of `sweep`. */
 export interface SweepOptions {
@@ -51,12 +52,20 @@ const AT_ONCE = 256;
  */
 export async function sweepForgotten({ store, clock }: SweepDeps): Promise<void> {
   const putBefore = clock.now() - JUST_PUT_MS;
-  for (let more = true; more; ) {
-    const receipt = await store.commit({ kind: "sweep", limit: AT_ONCE, candidates: [], putBefore, byTheWay: true });
-    if (!receipt.ok && receipt.conflict.kind === "session-damaged") return;
-    if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
-    more = receipt.more;
+  try {
+    await sweepAll(store, { candidates: [], putBefore, byTheWay: true });
+  } catch (error) {
+    if (!HoldfastError.is(error, "SESSION_DAMAGED")) throw error;
   }
+}
+
+/** Removes these, too, as far as no record names them any more: now, and not when somebody cleans up. */
+export function sweepAway(store: Store, candidates: readonly BlobName[]): Promise<void> {
+  return sweepAll(store, { candidates });
+}
+
+async function sweepAll(store: Store, what: Omit<SweepBatch, "kind" | "limit">): Promise<void> {
+  while ((await committed(store, undefined, { kind: "sweep", limit: AT_ONCE, ...what })).more);
 }
 
 /**
@@ -73,12 +82,11 @@ export async function sweep(deps: SweepDeps, options: SweepOptions = {}): Promis
   const run = async (candidates: readonly BlobName[], sparedMs: number): Promise<boolean> => {
     signal?.throwIfAborted();
     const spared = sparedMs === 0 ? {} : { putBefore: started - sparedMs };
-    const receipt = await store.commit({ kind: "sweep", limit, candidates, ...spared });
-    if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
-    total.records += receipt.records;
-    total.blobs += receipt.blobs;
-    total.bytes += receipt.bytes;
-    return receipt.more;
+    const swept = await committed(store, undefined, { kind: "sweep", limit, candidates, ...spared });
+    total.records += swept.records;
+    total.blobs += swept.blobs;
+    total.bytes += swept.bytes;
+    return swept.more;
   };
   while (await run([], Math.min(graceMs, JUST_PUT_MS)));
   const before = started - graceMs;

@@ -2,6 +2,7 @@ import { changedFields, goneFields, movedFields } from "../base/field-difference
 import type { Json, JsonObject } from "../base/json.ts";
 import { differencesOf } from "../base/list-differences.ts";
 import { textDifferenceOf } from "../base/text-difference.ts";
+import type { Part } from "./part.ts";
 
 /** Where a change lies: keys and indices from the outside in. */
 type Path = readonly (string | number)[];
@@ -33,6 +34,17 @@ export function diff(before: Json, after: Json): Delta {
 export function applyDelta(value: Json, delta: Delta): Json {
   const application = new Application();
   return delta.reduce<Json>((now, change) => application.take(now, change), value);
+}
+
+/** For parts whose values are plain data: their changes are differences of it. */
+export function byDifference<V extends Json>(): Pick<Part<V>, "change" | "apply"> {
+  return {
+    change: (before, after) => {
+      const delta = diff(before, after);
+      return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
+    },
+    apply: (value, delta) => applyDelta(value, delta as unknown as Delta) as V,
+  };
 }
 
 function diffAt(before: Json | undefined, after: Json, path: Path, changes: Change[]): void {

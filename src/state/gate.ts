@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { HoldfastError } from "../base/errors.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 
 /** Where code runs: in the handler of a call, which may itself run for another call. */
 interface Inside {
@@ -17,16 +18,11 @@ const inside = new AsyncLocalStorage<Inside>();
  * itself for ever, and only on the rare second attempt; so inside a handler the gate is refused always, at once.
  */
 export class Gate {
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #line = new OneByOne();
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.refuseInside();
-    const turn = this.#last.then(work, work);
-    this.#last = turn.then(
-      () => {},
-      () => {},
-    );
-    return turn;
+    return this.#line.run(work);
   }
 
   /** Runs a handler: whatever it starts, also what outlives it, is known to come from inside the call. */

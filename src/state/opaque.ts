@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
-import { applyDelta, type Delta, diff } from "./delta.ts";
+import { byDifference } from "./delta.ts";
 import type { Part, SlicePolicy } from "./part.ts";
 
 /** What a journal tells of a part, so that whoever does not know it can carry it. */
@@ -18,11 +18,7 @@ export function opaquePart(name: string, { policy, initial }: PartIntroduction):
     plain: true,
     encode: (value) => value,
     decode: (data) => data,
-    change: (before, after) => {
-      const delta = diff(before, after);
-      return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
-    },
-    apply: (value, delta) => applyDelta(value, delta as unknown as Delta),
+    ...byDifference<Json>(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { checkJson, type Json, type JsonObject, KEPT_LIMITS } from "../base/json.ts";
-import { applyDelta, type Delta, diff } from "./delta.ts";
+import { byDifference } from "./delta.ts";
 import { stateError } from "./errors.ts";
 import type { Part } from "./part.ts";
 import { isShared, type KnownResource } from "./resources.ts";
@@ -19,11 +19,7 @@ export const resourcesPart: Part<JsonObject> = {
     if (typeof data === "object" && data !== null && !Array.isArray(data)) return data as JsonObject;
     throw stateError("SNAPSHOT_CORRUPT", { entry: "holdfast.resources" });
   },
-  change: (before, after) => {
-    const delta = diff(before, after);
-    return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
-  },
-  apply: (value, delta) => applyDelta(value, delta as unknown as Delta) as JsonObject,
+  ...byDifference<JsonObject>(),
 };
 
 /** Only what is plain data can leave the process; a snapshot that is not stays in its memory. */

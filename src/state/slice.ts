@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.ts";
 import { checkJson, type Json, KEPT_LIMITS } from "../base/json.ts";
 import { ANYTHING, checkOptions, FUNCTION, OBJECT, type OptionRules, oneOf, STANDARD_SCHEMA } from "../base/options.ts";
 import type { StandardSchema } from "../contracts/schema.ts";
-import { applyDelta, type Delta, diff } from "./delta.ts";
+import { byDifference } from "./delta.ts";
 import { type AnyPart, type Part, SLICE_POLICIES, type SlicePolicy } from "./part.ts";
 import { issuesText } from "./schema-issues.ts";
 
@@ -86,11 +86,7 @@ export function defineSlice<T, const R extends Reducers<T>>(
       if (data !== before) validated(name, data, spec.schema);
       return data as T;
     },
-    change: (before, after) => {
-      const delta = diff(before as Json, after as Json);
-      return delta.length === 0 ? undefined : { delta: delta as unknown as Json };
-    },
-    apply: (value, delta) => applyDelta(value as Json, delta as unknown as Delta) as T,
+    ...(byDifference() as Pick<Part<T>, "change" | "apply">), // of what is JSON, whatever its type says
     reduce: (now, { event, payload }) => {
       const reducer = Object.hasOwn(spec.on, event) ? spec.on[event] : undefined;
       if (reducer === undefined) throw new HoldfastError("SLICE_EVENT_UNKNOWN", { slice: name, event });

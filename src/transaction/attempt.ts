@@ -37,7 +37,8 @@ export async function attempt(
   return ending;
 }
 
-function endedBefore({ signal, callLeft, evaluationLeft }: AttemptLimits): Ending | undefined {
+/** Why nothing more is begun or kept: whoever could abort it has, or its time is up. */
+export function endedBefore({ signal, callLeft, evaluationLeft }: AttemptLimits): Discarded | undefined {
   if (signal.aborted) return canceled(signal);
   if (evaluationLeft !== undefined && evaluationLeft <= 0) return EVALUATION_ENDED;
   return callLeft !== undefined && callLeft <= 0 ? TIMED_OUT : undefined;
@@ -86,8 +87,8 @@ export function canceled(signal: AbortSignal): Discarded {
   return { kind: "canceled", message: reason instanceof Error ? inWords(reason) : "The call was canceled." };
 }
 
-const TIMED_OUT: Ending = { kind: "timeout", message: "The call took longer than it was allowed to." };
-const EVALUATION_ENDED: Ending = {
+const TIMED_OUT: Discarded = { kind: "timeout", message: "The call took longer than it was allowed to." };
+const EVALUATION_ENDED: Discarded = {
   kind: "evaluation-ended",
   message: "The time for the whole evaluation is up.",
 };

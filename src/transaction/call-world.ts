@@ -64,30 +64,41 @@ export const CALL_LIMITS: OptionRules<CallLimits> = {
   deadline: { wants: "a Deadline", fits: (value) => typeof Object(value).left === "number" },
 };
 
-/** Arguments, and where in them something else stands than was given. */
+/** Arguments, checked once: what is written down of them, and what everybody who asks for them is given a copy of. */
 export interface WrittenInput {
+  /** Undefined when none were given. What cannot be kept stays as it came, and nobody gets it. */
   readonly input: unknown;
+  /** As the record that opens the call has them; of what cannot be kept, where it fails. */
+  readonly args: Json;
+  /** Where something else stands than was given. */
   readonly coerced?: readonly string[];
+  /** Why they cannot be kept. */
+  readonly fault?: string;
 }
 
-/** What will be written down, and nobody changes any more. Arguments that cannot be kept stay what they are, and do not pass. */
+/** What will be written down, and nobody changes any more. */
 export function asWritten(given: unknown): WrittenInput {
   const kept = checkJson(given ?? null, KEPT_LIMITS);
-  if (!kept.ok || given === undefined) return { input: given };
+  if (!kept.ok) {
+    const { path, detail } = kept.error;
+    return { input: given, args: { notJson: path, detail }, fault: `${path} ${detail}` };
+  }
+  if (given === undefined) return { input: given, args: null };
   const { value, repairs } = kept.value;
   // A field that was undefined reads the same when it is not there.
   const changed = repairs.filter(({ kind }) => kind !== "undefined-dropped").map(({ path }) => asName(path));
   const more = changed.length > MOST_COERCED ? [`${changed.length - MOST_COERCED} more`] : [];
   const coerced = [...changed.slice(0, MOST_COERCED), ...more];
-  return { input: copyJson(value), ...(coerced.length === 0 ? {} : { coerced }) };
+  const args = copyJson(value);
+  return { input: args, args, ...(coerced.length === 0 ? {} : { coerced }) };
 }
 
 /** Places: whoever looks for the cause has enough of them, and a record stays small. */
 const MOST_COERCED = 64;
 
 /** How the record that opens a call tells its arguments. */
-export function openedArgs({ input, coerced }: WrittenInput): Pick<OpenedCall, "args" | "coerced"> {
-  return { args: keptJson(input), ...(coerced === undefined ? {} : { coerced }) };
+export function openedArgs({ args, coerced }: WrittenInput): Pick<OpenedCall, "args" | "coerced"> {
+  return { args, ...(coerced === undefined ? {} : { coerced }) };
 }
 
 export function specsOf({ tool }: Pick<CallWorld, "tool">) {
@@ -95,10 +106,4 @@ export function specsOf({ tool }: Pick<CallWorld, "tool">) {
     const specs = tool(name)?.effects ?? {};
     return Object.hasOwn(specs, effect) ? specs[effect] : undefined;
   };
-}
-
-/** What can be kept of arguments that are no plain data: where they fail. The handler never sees them. */
-export function keptJson(input: unknown): Json {
-  const checked = checkJson(input ?? null, KEPT_LIMITS);
-  return checked.ok ? checked.value.value : { notJson: checked.error.path, detail: checked.error.detail };
 }

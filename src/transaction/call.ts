@@ -11,6 +11,7 @@ import type { Branch, Savepoint, Stretch } from "../state/branch.ts";
 import type { Part } from "../state/part.ts";
 import type { ResourceKey } from "../state/resources.ts";
 import type { Slice, SliceEvent } from "../state/slice.ts";
+import type { CallResources } from "./call-resources.ts";
 import type { Failure } from "./ending.ts";
 import type { LazySignal } from "./lazy-signal.ts";
 import type { AttemptFailure } from "./validators.ts";
@@ -114,14 +115,7 @@ export interface CallParts extends Pick<Call, "id" | "tool" | "clock" | "attempt
   /** How many commands it has run. */
   readonly runs: () => number;
   /** The resources that it has alone. */
-  readonly resources: {
-    readonly get: <T>(key: ResourceKey<T>, stretch: Stretch) => Promise<T>;
-    readonly holdsAny: () => boolean;
-    readonly mark: (stretch: Stretch) => Promise<ReadonlyMap<string, unknown>>;
-    readonly backTo: (mark: ReadonlyMap<string, unknown>, stretch: Stretch) => Promise<void>;
-    /** The stretch has ended. */
-    readonly leave: (stretch: Stretch) => void;
-  };
+  readonly resources: CallResources;
   /** A part of what it did was to be undone, and cannot be but with all of it. */
   readonly doom: <E extends Error>(error: E) => E;
   /** Hears of every use after the end. */
@@ -233,7 +227,7 @@ export class CallHandle implements Call {
     const rollback = () => {
       if (branch.isVoid(savepoint)) throw new HoldfastError("SAVEPOINT_VOID", { call: this.id });
       void this.#rollback(savepoint, before);
-      if (resources.holdsAny()) throw doom(new HoldfastError("RESOURCE_SAVEPOINT", { call: this.id }));
+      if (resources.areHeld) throw doom(new HoldfastError("RESOURCE_SAVEPOINT", { call: this.id }));
     };
     return { rollback };
   }

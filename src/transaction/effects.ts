@@ -15,22 +15,9 @@ import {
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
-import { Reliance } from "./reliance.ts";
+import { isFree, type KnownEffect, KnownEffects, reportNow, reportOf } from "./known-effects.ts";
 import type { Tool } from "./tool.ts";
 import { undoingOf, whyNever, whyNotUndone } from "./undo-effect.ts";
-
-interface Known {
-  entry: EffectEntry;
-  /** Its place among all, in the order they were begun. */
-  readonly nth: number;
-  standing: Standing;
-  /** Calls that rely on it, each with its outermost. It is undone when the last of them is discarded. See `Reliance`. */
-  readonly owners: Map<string, string>;
-  /** Its beginning: until that is written down, nothing that relies on it may be. */
-  readonly begun: Promise<void>;
-  /** Calls that have joined it, until that is written down. */
-  readonly joining: Map<string, Promise<void>>;
-}
 
 export interface EffectRequest {
   readonly tool: Tool;
@@ -48,14 +35,10 @@ export class EffectBook {
   readonly #ledger: EffectLedger;
   readonly #clock: Clock;
   readonly #ids: CallIds;
-  readonly #known = new Map<string, Known>();
-  readonly #reliance = new Reliance<Known>();
-  /** Those that are still to be undone. */
-  readonly #left = new Set<Known>();
-  #begun = 0;
+  readonly #known = new KnownEffects();
   #keepsAll = false;
   readonly #running = new Map<string, Promise<Json>>();
-  readonly #undoing = new Map<string, { readonly of: Known; readonly work: Promise<EffectReport> }>();
+  readonly #undoing = new Map<string, { readonly of: KnownEffect; readonly work: Promise<EffectReport> }>();
   readonly #touched = new Map<string, Set<string>>();
   /** What calls inside others, which have not ended yet, are letting go or have let go. */
   readonly #inside = new Map<string, Promise<readonly EffectReport[]>>();
@@ -73,19 +56,19 @@ export class EffectBook {
     owners: readonly string[],
     inside: ReadonlyMap<string, string> = new Map(),
   ): void {
-    const known = this.#newlyKnown(entry, Promise.resolve());
-    this.#replace(effectId(entry), known);
-    this.#stand(known, standing.is === "open" ? { is: "unknown" } : standing);
-    for (const owner of owners) this.#reliance.add(known, owner, inside.get(owner) ?? owner);
-    if (standing.is === "done" && owners.length === 0) this.#reliance.add(known, SOMEBODY_ELSE, SOMEBODY_ELSE);
+    const known = this.#known.make(entry, Promise.resolve());
+    this.#known.replace(effectId(entry), known);
+    this.#known.stand(known, standing.is === "open" ? { is: "unknown" } : standing);
+    for (const owner of owners) this.#known.reliance.add(known, owner, inside.get(owner) ?? owner);
+    if (standing.is === "done" && owners.length === 0) this.#known.reliance.add(known, SOMEBODY_ELSE, SOMEBODY_ELSE);
   }
 
   /** In a fork: what was inherited stays as it is, whatever is rewound here. */
   disown(): void {
-    for (const known of this.#known.values()) {
-      for (const owner of known.owners.keys()) this.#reliance.drop(known, owner);
-      if (known.standing.is === "done") this.#reliance.add(known, SOMEBODY_ELSE, SOMEBODY_ELSE);
-      if (known.standing.is === "undoing") this.#stand(known, { is: "unknown" }); // the origin goes on with it
+    for (const known of this.#known.all) {
+      for (const owner of known.owners.keys()) this.#known.reliance.drop(known, owner);
+      if (known.standing.is === "done") this.#known.reliance.add(known, SOMEBODY_ELSE, SOMEBODY_ELSE);
+      if (known.standing.is === "undoing") this.#known.stand(known, { is: "unknown" }); // the origin goes on with it
     }
   }
 
@@ -119,7 +102,7 @@ export class EffectBook {
 
   /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
   get isEmpty(): boolean {
-    return this.#known.size === 0;
+    return this.#known.isEmpty;
   }
 
   /** Calls, and calls inside them, of which it is remembered what they asked for. None of them has ended. */
@@ -129,7 +112,7 @@ export class EffectBook {
 
   /** Whether a call of that id relies on anything. */
   isReliedOnBy(callId: string): boolean {
-    return this.#reliance.has(callId);
+    return this.#known.reliance.has(callId);
   }
 
   /** The same key is the same effect: a second request gets the first one's result, also while that is still running. */
@@ -171,13 +154,13 @@ export class EffectBook {
 
   /** Calls that rely on something; without these, and without those that ran inside them. */
   owners(except?: ReadonlySet<string>): ReadonlySet<string> {
-    return new Set(this.#reliance.owners(except));
+    return new Set(this.#known.reliance.owners(except));
   }
 
   /** What this call did or relied on. */
   of(callId: string): readonly EffectReport[] {
     if (this.isEmpty) return [];
-    return this.#owned([callId]).flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
+    return this.#known.owned([callId]).flatMap(({ entry, standing }) => reportOf(entry, standing) ?? []);
   }
 
   /**
@@ -186,7 +169,7 @@ export class EffectBook {
    */
   async leaveUntouched(callId: string, specOf: SpecOf): Promise<() => Promise<readonly EffectReport[]>> {
     const touched = this.#touched.get(callId) ?? new Set();
-    const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
+    const stale = this.#known.owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
     this.#drop(stale, [callId]);
     try {
       await this.#tellLeft(stale, callId);
@@ -199,15 +182,15 @@ export class EffectBook {
 
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
   async undo(callIds: readonly string[], specOf: SpecOf): Promise<readonly EffectReport[]> {
-    const gone = this.#withInner(callIds);
+    const gone = this.#known.withInner(callIds);
     // Stopped together, a call inside may be undoing what was its own: whoever ends the call around it tells of that too.
     const inside = gone.flatMap((callId) => this.#inside.get(callId) ?? []);
     for (const callId of gone) this.#inside.delete(callId);
     const earlier = (await Promise.all(inside)).flat();
-    const refused = inOrder(this.#left).filter(({ entry }) => gone.includes(entry.callId));
+    const refused = this.#known.toUndo.filter(({ entry }) => gone.includes(entry.callId));
     await this.finishUndoing(specOf);
     const finished = refused.map(({ entry, standing }) => reportNow(entry, standing));
-    const owned = this.#owned(gone);
+    const owned = this.#known.owned(gone);
     this.#drop(owned, gone);
     return lastOfEach([...earlier, ...finished.toReversed(), ...(await this.#undoFree(owned, specOf))]);
   }
@@ -216,7 +199,7 @@ export class EffectBook {
   async undoOf(callId: string, effects: ReadonlySet<string>, specOf: SpecOf): Promise<readonly EffectReport[]> {
     const touched = this.#touched.get(callId);
     for (const effect of effects) touched?.delete(effect);
-    const gone = this.#owned([callId]).filter(({ entry }) => effects.has(effectId(entry)));
+    const gone = this.#known.owned([callId]).filter(({ entry }) => effects.has(effectId(entry)));
     return this.#leave(gone, callId, specOf);
   }
 
@@ -233,14 +216,15 @@ export class EffectBook {
 
   /** Goes on with what an earlier process, or a rewind that the store refused in the middle, had still to undo. */
   async finishUndoing(specOf: SpecOf): Promise<void> {
-    for (const known of inOrder(this.#left).toReversed())
+    for (const known of this.#known.toUndo.toReversed())
       if (known.standing.is === "undoing" && !this.#undoing.has(effectId(known.entry))) await this.#undo(known, specOf);
   }
 
   /** What `undo` would find to do, and why it could not. */
   planUndo(callIds: readonly string[], specOf: SpecOf): readonly EffectReport[] {
-    const gone = new Set(this.#withInner(callIds));
-    return this.#owned([...gone])
+    const gone = new Set(this.#known.withInner(callIds));
+    return this.#known
+      .owned([...gone])
       .toReversed()
       .filter(({ owners }) => owners.keys().every((owner) => gone.has(owner)))
       .flatMap(({ entry, standing }) => {
@@ -257,27 +241,27 @@ export class EffectBook {
     if (spec === undefined) throw new HoldfastError("EFFECT_UNDECLARED", { tool: tool.name, effect: name });
     const entry: EffectEntry = { tool: tool.name, name, key, callId, args: plain(name, request.args), generation };
     const begun = this.#ledger.effectOpened(entry);
-    const known = this.#newlyKnown(entry, begun);
+    const known = this.#known.make(entry, begun);
     const before = this.#known.get(id);
     // Known before it is written down: a call that ends meanwhile must find it.
-    this.#replace(id, known);
-    this.#reliance.add(known, callId, this.#ids.outermost(callId));
+    this.#known.replace(id, known);
+    this.#known.reliance.add(known, callId, this.#ids.outermost(callId));
     try {
       await begun;
     } catch (error) {
-      this.#replace(id, before);
+      this.#known.replace(id, before);
       throw error;
     }
     let result: Json;
     try {
       result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
       await this.#ledger.effectDone(entry, result);
-      this.#stand(known, { is: "done", result });
+      this.#known.stand(known, { is: "done", result });
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
         await this.#ledger.effectUndone(entry, "undone", "it did not happen");
-        this.#stand(known, { is: "undone" });
-      } else this.#stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
+        this.#known.stand(known, { is: "undone" });
+      } else this.#known.stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
     // The call ended while it ran, and found it neither done nor undone.
@@ -286,11 +270,11 @@ export class EffectBook {
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
-  async #join(known: Known, request: EffectRequest): Promise<void> {
+  async #join(known: KnownEffect, request: EffectRequest): Promise<void> {
     const { callId } = request;
     // Asked for twice at once, it is the same joining: refused, it would be of no use to the second either.
     if (known.owners.has(callId)) return known.joining.get(callId);
-    this.#reliance.add(known, callId, this.#ids.outermost(callId));
+    this.#known.reliance.add(known, callId, this.#ids.outermost(callId));
     const joining = this.#joined(known, request);
     known.joining.set(callId, joining);
     try {
@@ -300,7 +284,7 @@ export class EffectBook {
     }
   }
 
-  async #joined(known: Known, request: EffectRequest): Promise<void> {
+  async #joined(known: KnownEffect, request: EffectRequest): Promise<void> {
     const { entry, owners, begun } = known;
     const { callId } = request;
     try {
@@ -308,7 +292,7 @@ export class EffectBook {
       // Let go meanwhile: written down now, behind its call's end, it would be relied on for ever.
       if (!owners.has(callId)) throw ended(request);
     } catch (error) {
-      this.#reliance.drop(known, callId);
+      this.#known.reliance.drop(known, callId);
       throw error;
     }
     try {
@@ -323,7 +307,7 @@ export class EffectBook {
   }
 
   /** A call that stays lets go of some, and they are undone. */
-  async #leave(owned: readonly Known[], callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
+  async #leave(owned: readonly KnownEffect[], callId: string, specOf: SpecOf): Promise<readonly EffectReport[]> {
     this.#drop(owned, [callId]);
     const [reports] = await Promise.all([this.#undoFree(owned, specOf), this.#tellLeft(owned, callId)]);
     return reports;
@@ -333,12 +317,12 @@ export class EffectBook {
    * Nobody relies on any of them from here on, though they are undone one after another: asked for again meanwhile, one that
    * still seemed to be its call's would be undone under it.
    */
-  #drop(owned: readonly Known[], callIds: readonly string[]): void {
-    for (const known of owned) for (const callId of callIds) this.#reliance.drop(known, callId);
+  #drop(owned: readonly KnownEffect[], callIds: readonly string[]): void {
+    for (const known of owned) for (const callId of callIds) this.#known.reliance.drop(known, callId);
   }
 
   /** Its end tells nobody: the next process would find the call relying on what another one undoes. */
-  async #tellLeft(owned: readonly Known[], callId: string): Promise<void> {
+  async #tellLeft(owned: readonly KnownEffect[], callId: string): Promise<void> {
     // Behind its beginning, like its joinings: who asks for it again joins it again, and that is written down after this.
     const left = owned.map(({ entry, begun }) =>
       begun.then(
@@ -350,7 +334,7 @@ export class EffectBook {
   }
 
   /** Those of them that nobody relies on, newest first. Joined before its turn, one stands. */
-  async #undoFree(owned: readonly Known[], specOf: SpecOf): Promise<readonly EffectReport[]> {
+  async #undoFree(owned: readonly KnownEffect[], specOf: SpecOf): Promise<readonly EffectReport[]> {
     const free = owned.filter(isFree);
     const reports: EffectReport[] = [];
     try {
@@ -363,12 +347,12 @@ export class EffectBook {
   }
 
   /** The store refused one: the others are still to be undone, and found again. */
-  #letGoFree(effects: readonly Known[]): void {
-    for (const known of effects.filter(isFree)) this.#letGo(known);
+  #letGoFree(effects: readonly KnownEffect[]): void {
+    for (const known of effects.filter(isFree)) this.#known.letGo(known);
   }
 
   /** Once at a time. Whoever asks for it meanwhile waits until it is known how that went. */
-  async #undo(known: Known, specOf: SpecOf): Promise<EffectReport> {
+  async #undo(known: KnownEffect, specOf: SpecOf): Promise<EffectReport> {
     const id = effectId(known.entry);
     const running = this.#undoing.get(id);
     if (running?.of === known) return running.work;
@@ -381,8 +365,8 @@ export class EffectBook {
     }
   }
 
-  async #undoNow(known: Known, specOf: SpecOf): Promise<EffectReport> {
-    this.#letGo(known);
+  async #undoNow(known: KnownEffect, specOf: SpecOf): Promise<EffectReport> {
+    this.#known.letGo(known);
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportNow(entry, standing);
@@ -393,78 +377,18 @@ export class EffectBook {
     // Written down first: cut off in the middle, it must not be taken for one that still stands.
     if (!standing.begun && spec?.undo !== undefined) {
       await this.#ledger.effectUndone(entry, "undoing");
-      this.#stand(known, { is: "undoing", result, begun: true });
+      this.#known.stand(known, { is: "undoing", result, begun: true });
     }
     const detail = await whyNotUndone(entry, result, spec, this.#clock);
     if (detail === undefined) {
       await this.#ledger.effectUndone(entry, "undone");
-      this.#stand(known, { is: "undone" });
+      this.#known.stand(known, { is: "undone" });
       return { ...about, is: "undone" };
     }
     await this.#ledger.effectUndone(entry, "not-undone", detail);
-    this.#stand(known, { is: "not-undone", result, detail });
+    this.#known.stand(known, { is: "not-undone", result, detail });
     return { ...about, is: "not-undone", detail };
   }
-
-  /** Those, and every call that ran inside them and relies on something. */
-  #withInner(callIds: readonly string[]): readonly string[] {
-    return [...new Set([...callIds, ...callIds.flatMap((callId) => [...this.#reliance.inside(callId)])])];
-  }
-
-  /** In the order they were begun. */
-  #owned(callIds: readonly string[]): readonly Known[] {
-    return inOrder(this.#reliance.of(callIds)).filter(({ standing }) => standing.is !== "undone");
-  }
-
-  #newlyKnown(entry: EffectEntry, begun: Promise<void>): Known {
-    this.#begun += 1;
-    return { entry, nth: this.#begun, standing: { is: "open" }, owners: new Map(), begun, joining: new Map() };
-  }
-
-  /** Of one key only the newest is known: what relied on an older one relies on nothing. */
-  #replace(id: string, next: Known | undefined): void {
-    const before = this.#known.get(id);
-    if (before !== undefined) this.#reliance.hide(before);
-    if (next === undefined) this.#known.delete(id);
-    else {
-      this.#known.set(id, next);
-      this.#reliance.show(next);
-    }
-  }
-
-  #stand(known: Known, standing: Standing): void {
-    known.standing = standing;
-    if (standing.is === "undoing") this.#left.add(known);
-    else this.#left.delete(known);
-  }
-
-  /** Nobody relies on it any more: until it is undone, it is still to be. */
-  #letGo(known: Known): void {
-    const { standing } = known;
-    if (standing.is === "done") this.#stand(known, { is: "undoing", result: standing.result, begun: false });
-  }
-}
-
-function isFree({ owners }: Known): boolean {
-  return owners.size === 0;
-}
-
-function inOrder(effects: Iterable<Known>): readonly Known[] {
-  return [...effects].toSorted((a, b) => a.nth - b.nth);
-}
-
-function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectReport | undefined {
-  const about = { tool, name, key };
-  if (standing.is === "done") return { ...about, is: "happened" };
-  if (standing.is === "not-undone") return { ...about, is: "not-undone", detail: standing.detail };
-  if (standing.is === "undone") return undefined;
-  if (standing.is === "undoing") return { ...about, is: "unknown", detail: "undoing it had begun" };
-  return { ...about, is: "unknown", detail: "it had not ended when the call did" };
-}
-
-function reportNow(entry: EffectEntry, standing: Standing): EffectReport {
-  const { tool, name, key } = entry;
-  return reportOf(entry, standing) ?? { tool, name, key, is: "undone" };
 }
 
 function ended({ callId, tool }: EffectRequest): HoldfastError {

@@ -1,8 +1,9 @@
 import { copyJson } from "../base/copy-json.ts";
-import { checkJson, KEPT_LIMITS } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import { inWords } from "../base/words.ts";
 import type { Branch, Stretch } from "../state/branch.ts";
 import type { Call } from "./call.ts";
+import type { WrittenInput } from "./call-world.ts";
 import { type Discarded, type Ending, endingOf } from "./ending.ts";
 import { NO_WORDS, objectionTo } from "./validators.ts";
 import type { PolicyView, ToolPolicy } from "./policy.ts";
@@ -10,7 +11,7 @@ import type { Tool } from "./tool.ts";
 
 export interface Asking {
   readonly tool: Tool;
-  readonly input: unknown;
+  readonly written: WrittenInput;
   readonly call: PolicyView["call"];
 }
 
@@ -20,22 +21,22 @@ export type Admitted =
 
 /** Arguments, then policies: what does not pass never reaches the handler. */
 export async function admit(
-  { tool, input, call }: Asking,
+  { tool, written, call }: Asking,
   branch: Branch,
   policies: readonly ToolPolicy[],
 ): Promise<Admitted> {
-  // What ran must be what was written down: arguments that cannot be kept reach nobody.
-  const kept = checkJson(input ?? null, KEPT_LIMITS);
-  if (!kept.ok) {
-    const message = `The arguments cannot be kept: ${kept.error.path} ${kept.error.detail}`;
-    return { ok: false, ending: { kind: "bad-arguments", message } };
-  }
-  // Each attempt has its own: what one makes of its arguments would otherwise be what the next is asked for.
-  const parsed = await tool.parse(input === undefined ? undefined : copyJson(kept.value.value));
+  const parsed = await parsedBy(tool, written);
   if (!parsed.ok) return { ok: false, ending: { kind: "bad-arguments", message: parsed.message } };
   const view: PolicyView = { tool, input: parsed.input, call, get: (slice) => branch.get(slice) };
   const message = firstDenial(policies, (policy) => policy.check(view));
   return message === undefined ? { ok: true, view } : { ok: false, ending: { kind: "denied", message } };
+}
+
+/** What ran must be what was written down: arguments that cannot be kept reach nobody. */
+export async function parsedBy(tool: Tool, { input, fault }: WrittenInput): ReturnType<Tool["parse"]> {
+  if (fault !== undefined) return { ok: false, message: `The arguments cannot be kept: ${fault}` };
+  // Whoever asks has their own: what one makes of them would otherwise be what the next is asked for.
+  return tool.parse(input === undefined ? undefined : copyJson(input as Json));
 }
 
 /** Whether what was admitted may still commit. Only from inside the gate. */

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import { overWithin } from "../base/over-within.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
 import { callsAround } from "../state/gate.ts";
@@ -51,7 +52,7 @@ export class Marks {
   /** Stops what is begun in it for whoever marked it last. */
   #newest: Span | undefined;
   #newestMark: Mark | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #line = new OneByOne();
   /** Calls whose work was taken back: what is left of their handlers works here no more. */
   readonly #over = new WeakSet<object>();
 
@@ -95,7 +96,7 @@ export class Marks {
 
   /** One after the other: who goes back to where another has taken the state away from goes where that one went. */
   #goBack(mark: Mark): Promise<readonly string[]> {
-    const work = this.#last.then(async () => {
+    return this.#line.run(async () => {
       const moment = mark.moment as Moment;
       let gone: readonly string[] = [];
       let newest: Mark | undefined;
@@ -106,8 +107,6 @@ export class Marks {
       for (let at = mark; at !== newest && at.next !== undefined; at = at.next) at.next.moment = moment;
       return gone;
     });
-    this.#last = work.catch(() => {});
-    return work;
   }
 
   /**

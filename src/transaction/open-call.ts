@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import { SeededRandom } from "../base/random.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { asName } from "../base/words.ts";
@@ -8,7 +9,7 @@ import type { ExecCommand, ExecOptions, ExecResult } from "../exec/command.ts";
 import { endFiles } from "../files/access.ts";
 import type { Branch, Stretch } from "../state/branch.ts";
 import { attempt, NEVER } from "./attempt.ts";
-import { type Call, CallHandle, type CallParts } from "./call.ts";
+import { type Call, CallHandle } from "./call.ts";
 import {
   asWritten,
   type CallLimits,
@@ -17,6 +18,7 @@ import {
   type ToolCall,
   type WrittenInput,
 } from "./call-world.ts";
+import { CallResources } from "./call-resources.ts";
 import { CallChildren } from "./children.ts";
 import { type Deadline, DEADLINE } from "./deadline.ts";
 import { effectId, type EffectReport } from "./effect.ts";
@@ -28,7 +30,6 @@ import { type Admitted, admit, handle, readmit } from "./guard.ts";
 import type { AttemptFailure } from "./validators.ts";
 import { type CallOutcome, outcomeOf } from "./outcome.ts";
 import type { PolicyView } from "./policy.ts";
-import { SideBySide } from "./side-by-side.ts";
 import { absentTool, type Tool, type WaitsFor } from "./tool.ts";
 
 type AskedInside = Parameters<Call["run"]>[0];
@@ -68,9 +69,8 @@ export class OpenCall {
   #commands: CallCommands | undefined;
   #doomed: Error | undefined;
   #inner: readonly CallHandle[] = [];
-  /** Of this attempt; most calls have no parts. */
-  #sideBySide: SideBySide | undefined;
   #stop: LazySignal;
+  #resources: CallResources | undefined;
 
   constructor(world: CallWorld, call: ToolCall, limits: CallLimits, turn: Promise<unknown>) {
     this.#world = world;
@@ -122,7 +122,7 @@ export class OpenCall {
     }
     const { policies } = this.#world;
     const run = async (): Promise<Ending> => {
-      const admitted = await this.admit(this.tool, this.call.input, this.call.id);
+      const admitted = await this.admit();
       return admitted.ok ? handle(admitted.view, this.branch, policies, call) : admitted.ending;
     };
     const ending = await attempt(
@@ -143,11 +143,11 @@ export class OpenCall {
   }
 
   /** Arguments and policies of this call, or of one inside it: what passes is remembered, and asked about again. */
-  async admit(tool: Tool, input: unknown, id: string): Promise<Admitted> {
+  async admit(tool = this.tool, written = this.#written, id = this.call.id): Promise<Admitted> {
     const { epoch } = this.call;
     const call = epoch === undefined ? { id } : { id, epoch };
     const { branch } = this;
-    const admitted = await admit({ tool, input, call }, branch, this.#world.policies);
+    const admitted = await admit({ tool, written, call }, branch, this.#world.policies);
     if (admitted.ok && branch === this.branch) this.admitted.push(admitted.view);
     return admitted;
   }
@@ -161,14 +161,15 @@ export class OpenCall {
     this.inner.supersede("It was undone when the call it ran inside was run again.", "superseded");
     this.#doomed = undefined;
     this.#notes = undefined;
-    this.#sideBySide = undefined; // what an attempt that was given up left under way is beside nothing
     this.admitted = [];
     endFiles(this.branch);
     this.branch = state.branch();
     this.#stop = new LazySignal(this.signal);
+    this.#resources?.giveUp();
+    this.#resources = new CallResources(state.exclusive, this.call.id, this.turn, this.#stop);
     effects.beginAttempt(this.call.id);
     this.lettingGo.beginAttempt();
-    this.#handle = this.#openHandle(this.call.id, this.tool, this.branch.whole);
+    this.#handle = this.#openHandle(this.call.id, this.tool, this.branch.whole, this.#resources);
     return this.#handle;
   }
 
@@ -244,11 +245,12 @@ export class OpenCall {
     this.#world.ledger.late({ callId: id, tool: name, output }).catch(() => {});
   }
 
-  #openHandle(id: string, tool: Tool, stretch: Stretch): CallHandle {
+  #openHandle(id: string, tool: Tool, stretch: Stretch, resources: CallResources): CallHandle {
     const { state, effects } = this.#world;
     const { branch } = this;
     const stop = this.#stop;
-    let last: Promise<unknown> = Promise.resolve();
+    // One after the other: a resource that is put back for one would lose what a neighbour had made of it.
+    const line = new OneByOne();
     return new CallHandle({
       id,
       tool: tool.name,
@@ -271,10 +273,7 @@ export class OpenCall {
       },
       run: (inner, around) => {
         const own = branch.stretch(around);
-        // One after the other: a resource that is put back for one would lose what a neighbour had made of it.
-        const turn = last.then(() => this.#runNested(id, inner, own, stop));
-        last = turn.catch(() => {});
-        return turn;
+        return line.run(() => this.#runNested(id, inner, own, stop, resources));
       },
       letGo: (savepoint) => this.lettingGo.letGo(id, savepoint, this.isOver),
       child: (child, around) =>
@@ -289,7 +288,7 @@ export class OpenCall {
         return startBackground(host, { branch: this.branch, clock: state.clock }, command, options);
       },
       runs: () => this.#commands?.runs ?? 0,
-      resources: this.#resources(branch, stop),
+      resources,
       doom: (error) => this.#doom(error),
       onLate: (what) => this.tellLate(what),
     });
@@ -299,32 +298,6 @@ export class OpenCall {
     this.#doomed ??= error;
     this.#commands?.doom(error);
     return error;
-  }
-
-  /** What cannot branch, as the parts of this attempt use it. */
-  #resources(branch: Branch, stop: LazySignal): CallParts["resources"] {
-    const { exclusive } = this.#world.state;
-    const { id } = this.call;
-    return {
-      get: async (key, stretch) => {
-        await this.turn;
-        const got = await exclusive.acquire(id, key, stop.signal);
-        this.#sideBySide?.use(stretch);
-        return got;
-      },
-      holdsAny: () => exclusive.holdsAny(id),
-      mark: (stretch) => {
-        this.#sideBySide ??= new SideBySide();
-        this.#sideBySide.begin(stretch);
-        return exclusive.mark(id);
-      },
-      backTo: async (mark, stretch) => {
-        if (branch !== this.branch || !exclusive.holdsAny(id)) return; // an attempt that was given up puts back nothing
-        if (this.#sideBySide?.isMixed(stretch) === true) throw new HoldfastError("RESOURCE_SAVEPOINT", { call: id });
-        await exclusive.backTo(id, mark);
-      },
-      leave: (stretch) => this.#sideBySide?.end(stretch),
-    };
   }
 
   #told(text: string): void {
@@ -349,11 +322,11 @@ export class OpenCall {
     { name: asked, input: given }: AskedInside,
     stretch: Stretch,
     stop: LazySignal,
+    resources: CallResources,
   ): Promise<CallOutcome> {
     const name = asName(asked);
     const { effects, ids, state } = this.#world;
     const { branch } = this;
-    const resources = this.#resources(branch, stop);
     // The call around it ended meanwhile, and closes it too: a handler that began now would have a living handle.
     const refuseLate = (call: string) => {
       if (stop.signal.aborted) throw new HoldfastError("CALL_CLOSED", { call, tool: name, attempted: "run" });
@@ -376,7 +349,7 @@ export class OpenCall {
       const savepoint = branch.savepoint(stretch);
       const tried = branch.isVoid(savepoint)
         ? ROLLED_BACK
-        : await this.#attemptNested(id, name, written.input, stretch);
+        : await this.#attemptNested(id, name, written, stretch, resources);
       const ending = branch.isVoid(savepoint) ? ROLLED_BACK : tried;
       inner.outcome = outcomeOf(ending, about(effects.of(id)));
       if (ending.kind === "succeeded") return inner.outcome;
@@ -402,16 +375,22 @@ export class OpenCall {
     return this.#world.tool(name) ?? absentTool(name);
   }
 
-  async #attemptNested(id: string, name: string, input: unknown, stretch: Stretch): Promise<Ending> {
+  async #attemptNested(
+    id: string,
+    name: string,
+    written: WrittenInput,
+    stretch: Stretch,
+    resources: CallResources,
+  ): Promise<Ending> {
     const { policies } = this.#world;
     const { branch } = this;
     const tool = this.#named(name);
     if (!ON_BRANCH[tool.access])
       return { kind: "denied", message: `${name} reaches outside and cannot run inside another call.` };
-    const inner = this.#openHandle(id, tool, stretch);
+    const inner = this.#openHandle(id, tool, stretch, resources);
     this.#inner = [...this.#inner, inner];
     const run = async (): Promise<Ending> => {
-      const admitted = await this.admit(tool, input, id);
+      const admitted = await this.admit(tool, written, id);
       if (!admitted.ok) return admitted.ending;
       const waitsFor = await tool.waitsFor(admitted.view.input);
       if (waitsFor !== undefined)

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { canceled } from "./attempt.ts";
+import { endedBefore } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
 import { type Admitted, remember } from "./guard.ts";
@@ -58,10 +58,11 @@ export class PendingCall implements AsyncDisposable {
     const limits = this.#open.limits();
     // Whoever breaks while it is asked has admitted nothing: left open, the call could still be committed by its id.
     const passed = await this.#open
-      .admit(known ? tool : theirs, call.input, call.id)
+      .admit(known ? tool : theirs)
       .catch((error: unknown): Admitted => ({ ok: false, ending: endingOfThrown(error) }));
     if (passed.ok) this.#view = passed.view;
-    const ending = denial ?? (passed.ok ? endedAlready(limits) : passed.ending);
+    // Aborted while it was being opened, nobody listened yet.
+    const ending = denial ?? (passed.ok ? endedBefore(limits) : passed.ending);
     if (ending !== undefined) await this.#end(ending);
     // Also when it was aborted meanwhile: whoever began it would run the tool for nothing.
     if (this.#outcome === undefined) return;
@@ -77,7 +78,7 @@ export class PendingCall implements AsyncDisposable {
     this.#isCommitting = true; // before anything is awaited: two at once would have the policies remember it twice
     let ending: Ending;
     try {
-      ending = endedAlready(this.#open.limits()) ?? endingOf(result);
+      ending = endedBefore(this.#open.limits()) ?? endingOf(result);
       if (ending.kind === "succeeded") ending = await this.#accepted(ending, view);
       if (this.#ended) return "not pending";
       ending = this.#open.wholly(ending);
@@ -121,14 +122,4 @@ export class PendingCall implements AsyncDisposable {
       this.#failed();
     }
   }
-}
-
-function endedAlready(limits: ReturnType<OpenCall["limits"]>): Discarded | undefined {
-  // Aborted while it was being opened: nobody listened yet.
-  if (limits.signal.aborted) return canceled(limits.signal);
-  if (limits.evaluationLeft !== undefined && limits.evaluationLeft <= 0)
-    return { kind: "evaluation-ended", message: "The time for the whole evaluation is up." };
-  if (limits.callLeft !== undefined && limits.callLeft <= 0)
-    return { kind: "timeout", message: "The call took longer than it was allowed to." };
-  return undefined;
 }

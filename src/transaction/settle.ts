@@ -10,7 +10,7 @@ import { beforeWriting, isUnwritten } from "../state/unwritten.ts";
 import { effectId, type EffectReport, lastOfEach } from "./effect.ts";
 import { type Discarded, type Ending, endingOfThrown } from "./ending.ts";
 import { readmit } from "./guard.ts";
-import { attemptUntilAccepted, notOver } from "./guardrails.ts";
+import { attemptUntilAccepted, putBack, whyNotAgain } from "./guardrails.ts";
 import { type CallWorld, specsOf } from "./call-world.ts";
 import { UNDONE_INSIDE } from "./inner-calls.ts";
 import type { OpenCall } from "./open-call.ts";
@@ -81,13 +81,8 @@ async function tryCommit(world: CallWorld, open: OpenCall, first: Ending, mayRun
   const tried = conflicts.length === 0 ? await admitAgain(world, open, first) : { instead: conflictOn(conflicts) };
   if (!(isConflict(tried) && mayRunAgain)) return tried;
   if (!state.exclusive.isHeldBy(open.call.id) && state.resources.mayLock) return "needs-lock";
-  try {
-    await state.exclusive.putBack(open.call.id);
-  } catch (error) {
-    return { instead: poisonedBy(world, error) };
-  }
-  const stuck = await open.children.rewind();
-  if (stuck.length > 0) return { instead: notOver(stuck, tried.instead) };
+  const instead = await whyNotAgain(world, open, tried.instead);
+  if (instead !== undefined) return { instead };
   const again = await attemptUntilAccepted(world, open);
   await open.lettingGo.settled();
   return admitAgain(world, open, again);
@@ -161,11 +156,8 @@ async function discard(world: CallWorld, open: OpenCall, ending: Discarded): Pro
     state.truth.poison(error);
     last = endingOfThrown(error);
   }
-  try {
-    await state.exclusive.putBack(open.call.id);
-  } catch (error) {
-    last = poisonedBy(world, error);
-  }
+  const putting = putBack(world, open);
+  if (putting !== undefined) last = (await putting) ?? last;
   const stuckChildren = await open.children.rewind();
   open.inner.supersede(UNDONE_INSIDE, "parent-discarded");
   const undone = await effects.undo([...idsOf(open.inner.superseded()), open.call.id], specsOf(world));
@@ -269,12 +261,6 @@ function told(
 
 function idsOf(outcomes: readonly CallOutcome[]): readonly string[] {
   return outcomes.map(({ callId }) => callId);
-}
-
-/** Whatever stopped it, what was put back is put back in part, and nothing more is built on it. */
-function poisonedBy({ state }: CallWorld, error: unknown): Discarded {
-  state.truth.poison(error);
-  return endingOfThrown(error);
 }
 
 const GIVEN_UP: Discarded = {

@@ -1,5 +1,5 @@
 import type { SchemaResult } from "../contracts/schema.ts";
-import { checkedBy, unknownField } from "../transaction/checked-by.ts";
+import { checkedFields, type Fields, wrong } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 interface Question {
@@ -16,7 +16,7 @@ export const askUser: Tool = {
     name: "ask_user",
     description: "Ask the user a question and wait for the answer. Use it when only the user can know or decide.",
     access: "read",
-    input: checkedBy(validate),
+    input: checkedFields(["question", "options"], validate),
     inputSchema: {
       type: "object",
       properties: {
@@ -34,15 +34,12 @@ export const askUser: Tool = {
 const LONGEST = 10_000;
 const MOST_OPTIONS = 50;
 
-function validate(value: unknown): SchemaResult<Question> {
-  const unknown = unknownField(value, ["question", "options"]);
-  if (unknown !== undefined) return { issues: [{ message: unknown }] };
-  const { question, options } = (value ?? {}) as { readonly question?: unknown; readonly options?: unknown };
+function validate({ question, options }: Fields): SchemaResult<Question> {
   if (typeof question !== "string" || question.trim() === "" || question.length > LONGEST)
-    return { issues: [{ message: `must be a string of up to ${LONGEST} characters`, path: ["question"] }] };
+    return wrong("question", `must be a string of up to ${LONGEST} characters`);
   if (options === undefined) return { value: { question } };
   const listed = Array.isArray(options) && options.every((option) => typeof option === "string");
   if (!listed || options.length > MOST_OPTIONS)
-    return { issues: [{ message: `must be a list of up to ${MOST_OPTIONS} texts`, path: ["options"] }] };
+    return wrong("options", `must be a list of up to ${MOST_OPTIONS} texts`);
   return { value: { question, options } };
 }

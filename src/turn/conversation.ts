@@ -1,4 +1,5 @@
 import type { Json } from "../base/json.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import { shownName } from "../base/shown-name.ts";
 import { HistoryIndex } from "../history/history-index.ts";
 import { normalize } from "../history/normalize.ts";
@@ -9,7 +10,6 @@ import type { JournalEntry } from "../journal/prove.ts";
 import type { CallId } from "../records/ids.ts";
 import { type CallKind, type Item, type Part, type ToolCallId, toolCallId } from "../wire/item.ts";
 import { type KeptItems, unkeepItems } from "../wire/keep.ts";
-
 import { madeId } from "./made-id.ts";
 import { readPart } from "./said-part.ts";
 import { resultItemParts } from "./show-media.ts";
@@ -42,7 +42,7 @@ export class Conversation {
    * by it, and none may get the name of one that was forgotten.
    */
   answers = 0;
-  #reading: Promise<void> = Promise.resolve();
+  readonly #reading = new OneByOne();
   /** Items of answers that were to go on, and why. */
   readonly #unfinished = new WeakMap<Item, "called" | "paused">();
   #said: Said[] = [];
@@ -135,15 +135,12 @@ export class Conversation {
 
   /** One reader at a time: two would hear everything twice. `heard` is told of every entry before it counts. */
   readOn(entries: (from: number) => Entries, heard: (entry: JournalEntry) => void = () => {}): Promise<void> {
-    const read = async () => {
+    return this.#reading.run(async () => {
       for await (const entry of entries(this.next)) {
         heard(entry);
         this.take(entry);
       }
-    };
-    const turn = this.#reading.then(read, read);
-    this.#reading = turn.catch(() => {});
-    return turn;
+    });
   }
 
   take(entry: JournalEntry): void {

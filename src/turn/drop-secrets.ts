@@ -1,8 +1,8 @@
 import type { SessionRow, Store } from "../contracts/store.ts";
-import { conflictError } from "../journal/conflicts.ts";
 import { sharedThrough } from "../journal/delete.ts";
 import { readEntries, rowOf } from "../journal/read.ts";
 import { dropBodies } from "../journal/retention.ts";
+import { sweepAway } from "../journal/sweep.ts";
 import { sessionRows } from "../journal/verify.ts";
 import type { BlobName, SessionId } from "../records/ids.ts";
 import type { AnyPart, Part } from "../state/part.ts";
@@ -85,15 +85,6 @@ async function holders(session: Session): Promise<readonly Holder[]> {
     if (blobs.length > 0 || secrets.inRecord(entry)) found.push({ seq: entry.seq, blobs });
   }
   return found;
-}
-
-/** What only dropped records named goes now, and not when somebody cleans up. */
-async function sweepAway(store: Store, candidates: readonly BlobName[]): Promise<void> {
-  for (let more = true; more; ) {
-    const receipt = await store.commit({ kind: "sweep", limit: 256, candidates });
-    if (!receipt.ok) throw conflictError(undefined, receipt.conflict);
-    more = receipt.more;
-  }
 }
 
 /** Records that are gone no longer count as conversation_history, neither here nor for whoever opens the session next. */

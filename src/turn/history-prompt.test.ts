@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { opened, run, step } from "../../test/support/durable.ts";
 import { quickjs, scripted, watch } from "../../test/support/loop.ts";
-import { collect, MemoryDisk } from "../../test/support/stores.ts";
+import { collect, ioError, MemoryDisk } from "../../test/support/stores.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import { HISTORY_GUIDANCE } from "../history/history-block.ts";
 import type { KernelEvent } from "../contracts/event-sink.ts";
@@ -28,6 +28,19 @@ const wordsOf = (item: Item | undefined) =>
   item?.kind === "user" || item?.kind === "system" ? textOf(item.parts) : "";
 
 describe("the words about history in a request", () => {
+  test("[USE-6] a store that could not be read once keeps no later request from being made", async () => {
+    const { session, deps } = await opened(new MemoryDisk(), CODE);
+    const { store } = deps;
+    const reading = store.reading.bind(store);
+    let fails = true;
+    store.reading = (use) => (fails ? Promise.reject<never>(ioError()) : reading(use));
+    const { model } = heard([{ text: "done" }]);
+    await expect(watch(session.run("a word of mine", { model }))).rejects.toMatchObject({ code: "STORE_IO" });
+    fails = false;
+    expect((await watch(session.run(undefined, { model }))).end).toMatchObject({ status: "done", text: "done" });
+    await session.close();
+  });
+
   test("[USE-1] [K56] stand at its very end, in every request that offers programs, count on, and hold nothing of a record", async () => {
     const { session } = await opened(new MemoryDisk(), CODE);
     const { requests, model } = heard([

@@ -103,14 +103,12 @@ export class KeptSecrets {
   }
 
   async #load(name: BlobName): Promise<Buffer | undefined> {
-    const pieces: Bytes[] = [];
     try {
-      for await (const piece of this.#deps.readBlob(name)) pieces.push(piece);
+      return Buffer.concat(await Array.fromAsync(this.#deps.readBlob(name)));
     } catch (error) {
       if (HoldfastError.is(error, "BLOB_MISSING") || HoldfastError.is(error, "BLOB_CORRUPT")) return undefined;
       throw error;
     }
-    return Buffer.concat(pieces);
   }
 }
 

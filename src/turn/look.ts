@@ -6,6 +6,7 @@ import type { CatalogState } from "../catalog/state.ts";
 import type { Mode } from "../catalog/tool.ts";
 import type { SessionRow } from "../contracts/store.ts";
 import { type LookedWorkspace, lookAtWorkspace } from "../files/host/look.ts";
+import { workspaceAt } from "../files/host/options.ts";
 import { WORKSPACE_LIMITS } from "../files/host/limits.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { hostPart } from "../files/host/session.ts";
@@ -25,6 +26,7 @@ import { catalogPart } from "./catalog-part.ts";
 import { SessionCheckpoints } from "./checkpoints.ts";
 import { conversationOf } from "./conversation.ts";
 import { type SessionFold, sessionFold } from "./fold.ts";
+import { forkPoint } from "./fork-point.ts";
 import type { ToolBoundary } from "./tool-boundaries.ts";
 import type { SessionOptions } from "./holdfast-options.ts";
 import { isDefault, partsOf } from "./kernel-parts.ts";
@@ -32,7 +34,7 @@ import { type LookedView, lookAtView } from "./look-view.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { isDamage, type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
 import { closingsOf, danglingIn } from "./recover.ts";
-import { planRewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
+import { planRewind, type RewindOptions, type RewindReport, type RewindTarget } from "./rewind.ts";
 import type { WaitingCall } from "./waiting.ts";
 
 /** Who has the session: nobody, a process that is writing it, or one that died or fell silent without closing it. */
@@ -147,14 +149,9 @@ export class SessionLook {
   }
 
   /** The record after which a fork from this boundary begins. `before` may name a call that is still open. */
-  async placeOf(target: RewindTarget): Promise<number> {
-    const { callId, side } = targetOf(target);
-    if (!this.#fold.openCalls.has(callId as CallId))
-      return this.#checkpoints(this.#execution([])).boundary(callId)[side];
-    if (side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
-    for await (const entry of this.read({ reverse: true }))
-      if (entry.kind === "call-opened" && entry.callId === callId) return entry.seq - 1;
-    throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
+  placeOf(target: RewindTarget): Promise<number> {
+    const checkpoints = new SessionCheckpoints(this.#journal, this.#execution([]), this.#blobs);
+    return forkPoint(target, { openCalls: this.#fold.openCalls, checkpoints, read: (how) => this.read(how) });
   }
 
   /** What a rewind would do now; for files, too, if `workspace` is set in the options. */
@@ -235,15 +232,11 @@ export class SessionLook {
     });
   }
 
-  #checkpoints(state: ExecutionState): SessionCheckpoints {
-    return new SessionCheckpoints(this.#journal, state, this.#blobs);
-  }
-
   #workspace(binding: Binding | undefined): LookedWorkspace | undefined {
     const { workspace } = this.#options;
     if (workspace === undefined || binding === undefined) return undefined;
     const { store } = this.#deps;
-    const looked = lookAtWorkspace(typeof workspace === "string" ? { root: workspace } : workspace, store);
+    const looked = lookAtWorkspace(workspaceAt(workspace), store);
     if (looked.id === binding.workspace) return looked;
     looked.close();
     throw new HoldfastError("WORKSPACE_FOREIGN", { session: this.id, root: looked.disk.root.path });

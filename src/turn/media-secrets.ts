@@ -11,6 +11,7 @@ const NO_WORDS: ReadonlySet<string> = new Set(["image", "audio", "video", "font"
  */
 export function withoutMediaSecrets(call: ClosedCall, redactor: Redactor): ClosedCall {
   const { parts = [], contents = [] } = call;
+  if (contents.length === 0) return call;
   const kinds = new Map(parts.map(({ blob, mediaType }) => [blob?.name, mediaType]));
   const cleaned = new Map<string, Uint8Array>();
   for (const { name, bytes } of contents) {

@@ -185,9 +185,7 @@ function isLong(initial: unknown): boolean {
 }
 
 export async function readWhole(journal: Pick<Journal, "readBlob">, name: BlobName): Promise<Buffer> {
-  const pieces: Bytes[] = [];
-  for await (const piece of journal.readBlob(name)) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return Buffer.concat(await Array.fromAsync(journal.readBlob(name)));
 }
 
 export function jsonIn(bytes: Uint8Array, { name, from, to }: Pick<Span, "name" | "from" | "to">): Json {

@@ -1,6 +1,6 @@
 import type { SchemaResult } from "../contracts/schema.ts";
 import { Plan } from "../state/default-slices.ts";
-import { checkedBy, unknownField } from "../transaction/checked-by.ts";
+import { checkedFields, type Fields, wrong } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 
 const STATUSES = ["active", "done", "abandoned"] as const;
@@ -17,7 +17,7 @@ export const planTool: Tool = defineTool<Plan>({
     "Write down or update your plan: the objective, and the steps with the status of each. This replaces " +
     "the previous plan. Use it for work of several steps, and whenever a step is done.",
   access: "read",
-  input: checkedBy(validate),
+  input: checkedFields(["objective", "steps", "status"], validate),
   inputSchema: {
     type: "object",
     properties: {
@@ -49,19 +49,15 @@ function isWords(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "" && value.length <= LONGEST;
 }
 
-function validate(value: unknown): SchemaResult<Plan> {
-  const unknown = unknownField(value, ["objective", "steps", "status"]);
-  if (unknown !== undefined) return { issues: [{ message: unknown }] };
-  const { objective, steps = [], status = "active" } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
-  if (!isWords(objective)) return fault("objective", `must be a string of up to ${LONGEST} characters`);
-  if (!isOneOf(STATUSES, status)) return fault("status", `must be one of ${STATUSES.join(", ")}`);
+function validate({ objective, steps = [], status = "active" }: Fields): SchemaResult<Plan> {
+  if (!isWords(objective)) return wrong("objective", `must be a string of up to ${LONGEST} characters`);
+  if (!isOneOf(STATUSES, status)) return wrong("status", `must be one of ${STATUSES.join(", ")}`);
   if (!Array.isArray(steps) || steps.length > MOST_STEPS)
-    return fault("steps", `must be a list of up to ${MOST_STEPS}`);
+    return wrong("steps", `must be a list of up to ${MOST_STEPS}`);
   const read = steps.map(stepOf);
   const bad = read.indexOf(undefined);
   if (bad !== -1)
-    return fault(
+    return wrong(
       `steps[${bad}]`,
       `must be { title, status }: up to ${LONGEST} characters, and one of ${STEP_STATUSES.join(", ")}`,
     );

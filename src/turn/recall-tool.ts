@@ -1,6 +1,6 @@
 import type { SchemaResult } from "../contracts/schema.ts";
 import type { Recalled, RecallRequest } from "../context/recall.ts";
-import { checkedBy, unknownField } from "../transaction/checked-by.ts";
+import { checkedFields, type Fields, wrong } from "../transaction/checked-by.ts";
 import { type ResultMedia, toolResult } from "../transaction/result-parts.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { bytesOf, type ReadContent } from "./show-media.ts";
@@ -16,7 +16,7 @@ export function recallTool(recall: (request: RecallRequest) => Recalled, read: R
       "Read again what was shortened or left out of this conversation: everything that is marked with a holdfast:// handle. " +
       "Use it instead of running a tool a second time.",
     access: "read",
-    input: checkedBy(validate),
+    input: checkedFields(["handle", "lines", "bytes", "grep"], validate),
     inputSchema: {
       type: "object",
       properties: {
@@ -75,18 +75,11 @@ function range(description: string) {
   return { type: "object", properties: { from: number, to: number }, required: ["from", "to"], description };
 }
 
-function validate(value: unknown): SchemaResult<RecallRequest> {
-  const unknown = unknownField(value, ["handle", "lines", "bytes", "grep"]);
-  if (unknown !== undefined) return { issues: [{ message: unknown }] };
-  const { handle, lines, bytes, grep } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof handle !== "string") return { issues: [{ message: "must be a string", path: ["handle"] }] };
-  if (grep !== undefined && typeof grep !== "string")
-    return { issues: [{ message: "must be a string", path: ["grep"] }] };
-  for (const [name, part] of [
-    ["lines", lines],
-    ["bytes", bytes],
-  ] as const)
-    if (part !== undefined && !isRange(part)) return { issues: [{ message: "must be { from, to }", path: [name] }] };
+function validate({ handle, lines, bytes, grep }: Fields): SchemaResult<RecallRequest> {
+  if (typeof handle !== "string") return wrong("handle", "must be a string");
+  if (grep !== undefined && typeof grep !== "string") return wrong("grep", "must be a string");
+  for (const [name, part] of Object.entries({ lines, bytes }))
+    if (part !== undefined && !isRange(part)) return wrong(name, "must be { from, to }");
   return {
     value: {
       handle: handle.trim(),

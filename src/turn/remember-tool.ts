@@ -2,7 +2,7 @@ import type { SchemaResult } from "../contracts/schema.ts";
 import type { PageScope } from "../context/page.ts";
 import type { DurableKind, WritebackTuple } from "../context/writeback/tuple.ts";
 import { isUserTurn } from "../context/units.ts";
-import { checkedBy, unknownField } from "../transaction/checked-by.ts";
+import { checkedFields, type Fields, wrong } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import type { SessionContext } from "./session-context.ts";
 import type { RememberOptions, SessionWriteback } from "./writeback.ts";
@@ -46,7 +46,7 @@ export function rememberTool(ground: RememberGround, options: RememberOptions = 
       "Keep something for the rest of this work: a rule the user set, the goal, or how the user likes things. It stays " +
       "visible however long the conversation gets. Do not keep what is in the files, or what only this step needs.",
     access: scopes.length === 1 ? "read" : "write",
-    input: checkedBy(validateIn(scopes)),
+    input: checkedFields(FIELDS, (fields) => validate(fields, scopes)),
     inputSchema: {
       type: "object",
       properties: {
@@ -92,24 +92,19 @@ function tupleOf(
   return { ...at, op: "set-with-version", value, version: replaces ? version(at) : "" };
 }
 
+const FIELDS = ["what", "name", "text", "scope", "replaces", "evidence"] as const satisfies readonly (keyof Wish)[];
 const LONGEST_NAME = 64;
 
-function validateIn(scopes: readonly PageScope[]): (value: unknown) => SchemaResult<Wish> {
-  return (value) => {
-    const unknown = unknownField(value, ["what", "name", "text", "scope", "replaces", "evidence"]);
-    if (unknown !== undefined) return { issues: [{ message: unknown }] };
-    const said = value as Readonly<Record<string, unknown>>;
-    const { what, name, text, scope = "session", replaces = false, evidence } = said;
-    const fault = (field: string, message: string) => ({ issues: [{ message, path: [field] }] });
-    if (typeof what !== "string" || !Object.hasOwn(KINDS, what))
-      return fault("what", `must be one of ${Object.keys(KINDS).join(", ")}`);
-    if (typeof name !== "string" || name.trim() === "" || name.length > LONGEST_NAME)
-      return fault("name", `must be a string of up to ${LONGEST_NAME} characters`);
-    if (typeof text !== "string" || text.trim() === "") return fault("text", "must be a string");
-    if (!scopes.includes(scope as PageScope)) return fault("scope", `must be one of ${scopes.join(", ")}`);
-    if (typeof replaces !== "boolean") return fault("replaces", "must be true or false");
-    if (evidence !== undefined && typeof evidence !== "string") return fault("evidence", "must be a handle");
-    const wish = { what: what as Wish["what"], name: name.trim(), text, scope: scope as PageScope, replaces };
-    return { value: evidence === undefined ? wish : { ...wish, evidence: evidence.trim() } };
-  };
+function validate(fields: Fields, scopes: readonly PageScope[]): SchemaResult<Wish> {
+  const { what, name, text, scope = "session", replaces = false, evidence } = fields;
+  if (typeof what !== "string" || !Object.hasOwn(KINDS, what))
+    return wrong("what", `must be one of ${Object.keys(KINDS).join(", ")}`);
+  if (typeof name !== "string" || name.trim() === "" || name.length > LONGEST_NAME)
+    return wrong("name", `must be a string of up to ${LONGEST_NAME} characters`);
+  if (typeof text !== "string" || text.trim() === "") return wrong("text", "must be a string");
+  if (!scopes.includes(scope as PageScope)) return wrong("scope", `must be one of ${scopes.join(", ")}`);
+  if (typeof replaces !== "boolean") return wrong("replaces", "must be true or false");
+  if (evidence !== undefined && typeof evidence !== "string") return wrong("evidence", "must be a handle");
+  const wish = { what: what as Wish["what"], name: name.trim(), text, scope: scope as PageScope, replaces };
+  return { value: evidence === undefined ? wish : { ...wish, evidence: evidence.trim() } };
 }

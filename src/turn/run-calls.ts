@@ -4,9 +4,9 @@ import type { AskedCall } from "../contracts/model.ts";
 import { type CallId, callIdAt } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { type Deadline, PromptEvaluationError } from "../transaction/deadline.ts";
-import { asWritten, keptJson, openedArgs, type ToolCall, type WrittenInput } from "../transaction/call-world.ts";
+import { asWritten, openedArgs, type ToolCall, type WrittenInput } from "../transaction/call-world.ts";
 import type { CallOutcome } from "../transaction/outcome.ts";
-import type { Tool } from "../transaction/tool.ts";
+import { parsedBy } from "../transaction/guard.ts";
 import { Channel } from "./channel.ts";
 import type { RunEvent } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -67,7 +67,7 @@ export async function callsOf(
     };
     const foreseen = (await stop.unlessStopped(() => foresee(ground, call))) ?? {};
     all.push("known" in foreseen ? { ...call, ...foreseen } : call);
-    if ("waitsFor" in foreseen) waiting.push({ callId: id, tool: name, input: keptJson(call.input), ...foreseen });
+    if ("waitsFor" in foreseen) waiting.push({ callId: id, tool: name, input: call.args, ...foreseen });
   }
   return { all, waiting };
 }
@@ -124,8 +124,8 @@ export async function* runCalls(
     if (misfit !== undefined) return unasked(call, misfit);
     await follow(call.callId, (onProgress) => replyTo(ground, call, reply, { ...limits, onProgress }));
   };
-  for (const { id, name, input, alias } of all)
-    events.push({ kind: "call-opened", callId: id, tool: name, input: keptJson(input), alias });
+  for (const { id, name, args: input, alias } of all)
+    events.push({ kind: "call-opened", callId: id, tool: name, input, alias });
   for (const call of waiting) events.push({ kind: "call-waiting", call });
   // Begun before anybody hears of them: whoever walks away at the first event leaves no call that nobody closes.
   const work = [...all.filter(({ id }) => !open.has(id)).map(run), ...waiting.map(ask)];
@@ -164,24 +164,17 @@ function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCa
 /** What can be told before it runs: that it will not, or whom it must wait for. Nobody is asked about what cannot run. */
 async function foresee(
   { transactions, story }: Ground,
-  { name, input, known, epoch }: OpenedCall,
+  call: OpenedCall,
 ): Promise<Pick<ToolCall, "known"> | Pick<WaitingCall, "waitsFor" | "definition">> {
+  const { name, known, epoch } = call;
   const tool = known === undefined ? transactions.tool(name) : undefined;
-  const parsed = tool === undefined ? undefined : await parsedBy(tool, input);
+  // A schema that throws is met again when the call is attempted, and told as its end.
+  const parsed = tool === undefined ? undefined : await parsedBy(tool, call).catch(() => undefined);
   if (tool === undefined || parsed?.ok !== true) return {};
   const message = story.catalog.denial({ tool, input: parsed.input, epoch });
   if (message !== undefined) return { known: { kind: "denied", message } };
   const waitsFor = await tool.waitsFor(parsed.input);
   return waitsFor === undefined ? {} : { waitsFor, definition: story.catalog.definition(tool) };
-}
-
-/** A schema that throws is met again when the call is attempted, and told as its end. */
-async function parsedBy(tool: Tool, input: unknown): ReturnType<Tool["parse"]> {
-  try {
-    return await tool.parse(input);
-  } catch (error) {
-    return { ok: false, message: String(error) };
-  }
 }
 
 /** The turn's time ran out in this call: it is closed like any other, and the turn sees for itself what time it is. */

@@ -5,7 +5,7 @@ import type { SchemaResult } from "../contracts/schema.ts";
 import type { CallRecord } from "../history/call-record.ts";
 import type { AnyPart, Part } from "../state/part.ts";
 import type { Call } from "../transaction/call.ts";
-import { checkedBy } from "../transaction/checked-by.ts";
+import { checkedBy, wrong } from "../transaction/checked-by.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { findProgram, type FoundProgram, isProgramName, Programs, sourceOf } from "./programs.ts";
 import { RUN_CODE, type SessionHistory } from "./session-history.ts";
@@ -185,7 +185,3 @@ function validate(value: unknown): SchemaResult<Asked> {
 
 /** Characters: what is kept under a name is part of every checkpoint. */
 const LONGEST_KEPT = 64 * 1024;
-
-function wrong(field: string, message: string): SchemaResult<Asked> {
-  return { issues: [{ message, path: [field] }] };
-}

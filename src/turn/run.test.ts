@@ -6,6 +6,7 @@ import { scripted, shapeOf, watch } from "../../test/support/loop.ts";
 import { between, collect, ioError, MemoryDisk, memoryDeps } from "../../test/support/stores.ts";
 import type { FixedClock } from "../base/clock.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
+import type { StandardSchema } from "../contracts/schema.ts";
 import { appendReserved } from "../journal/journal.ts";
 import { ExecutionState } from "../state/execution-state.ts";
 import { PromptExecuted } from "../state/default-slices.ts";
@@ -51,6 +52,27 @@ function listening(model: Model): { readonly model: Model; readonly asked: Param
 }
 
 describe("a turn", () => {
+  test("[TX-42] writes down the arguments that the model gave, whatever a schema makes of what it looks at", async () => {
+    const takes: StandardSchema<{ words: string[] }> = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value) => {
+          (value as { words: string[] }).words.push("added by the schema");
+          return { value: value as { words: string[] } };
+        },
+      },
+    };
+    const said: (readonly string[])[] = [];
+    const run = ({ words }: { words: string[] }) => void said.push(words);
+    const step = defineTool({ name: "step", access: "read", input: takes, inputSchema: { type: "object" }, run });
+    const { session } = await opened(undefined, { tools: [step] });
+    const model = scripted([{ calls: [{ name: "step", input: { words: ["hello"] } }] }, { text: "Done." }]);
+    await watch(session.run("Do it.", { model }));
+    expect(await records(session, "call-opened")).toMatchObject([{ args: { words: ["hello"] } }]);
+    expect(said).toEqual([["hello", "added by the schema"]]);
+  });
+
   test("[LOOP-1] [LOOP-2] goes from the user's words to the model's last answer", async () => {
     const { session } = await opened();
     const model = scripted([

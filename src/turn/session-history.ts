@@ -1,5 +1,6 @@
 import { sha256 } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import { CallIndex } from "../history/call-index.ts";
 import type { CallRecord } from "../history/call-record.ts";
 import type { HistoryGlance } from "../history/history-block.ts";
@@ -18,7 +19,7 @@ export class SessionHistory {
   /** Where programs were given, by their digest. */
   readonly #programs = new Map<string, number>();
   #next = 1;
-  #reading: Promise<void> = Promise.resolve();
+  readonly #reading = new OneByOne();
 
   constructor(journal: Reading) {
     this.#journal = journal;
@@ -26,8 +27,7 @@ export class SessionHistory {
 
   /** As of now: calls that are still open are not in it. */
   async upToNow(): Promise<HistoryGlance> {
-    this.#reading = this.#reading.then(() => this.#readOn());
-    await this.#reading;
+    await this.#reading.run(() => this.#readOn());
     return this.#index.glance;
   }
 

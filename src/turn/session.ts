@@ -39,13 +39,14 @@ import { SessionCheckpoints } from "./checkpoints.ts";
 import { conversationOf } from "./conversation.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import type { SessionFold } from "./fold.ts";
+import { forkPoint } from "./fork-point.ts";
 import { type Ground, grounds, refuseRunning } from "./ground.ts";
 import { isDue, keepCheckpoint } from "./keep-checkpoint.ts";
 import { Leaving } from "./leaving.ts";
 import type { Recovered } from "./recover.ts";
 import { isOpen, replyTo } from "./reply.ts";
 import type { OpenAppendOptions } from "./reserved.ts";
-import { rewind, type RewindOptions, type RewindReport, type RewindTarget, targetOf } from "./rewind.ts";
+import { rewind, type RewindOptions, type RewindReport, type RewindTarget } from "./rewind.ts";
 import type { RunOptions } from "./run-options.ts";
 import { runTurn } from "./run.ts";
 import type { UserInput } from "./said-records.ts";
@@ -292,10 +293,9 @@ export class Session implements AsyncDisposable {
   /** Goes on from a tool boundary in a new session, `options.as`. `before` may name a call that is still running. */
   async fork(options: RewindTarget & ForkOptions): Promise<Session> {
     checkOptions(options, FORK_AT_OPTIONS, ["as"]);
-    const { callId, side } = targetOf(options);
-    const running = this.openCalls.find((open) => open === callId);
-    if (running !== undefined && side === "after") throw new HoldfastError("CALLS_OPEN", { calls: [callId] });
-    const after = running === undefined ? this.checkpoints.boundary(callId)[side] : (await this.#opening(running)) - 1;
+    const { openCalls } = this.journal.folded;
+    const { checkpoints } = this;
+    const after = await forkPoint(options, { openCalls, checkpoints, read: (how) => this.read(how) });
     const forked = await this.#parts.fork(after, options);
     // The boundary may be older than the mode: going on from it must not open anything up.
     if (this.mode === "plan") await forked.setMode("plan", "it was forked from a session in plan mode");
@@ -429,11 +429,5 @@ export class Session implements AsyncDisposable {
   #refuseRunning(): void {
     this.#leaving.refuseLate(this.id);
     refuseRunning(this.#ground);
-  }
-
-  async #opening(callId: CallId): Promise<number> {
-    for await (const entry of this.read({ reverse: true }))
-      if (entry.kind === "call-opened" && entry.callId === callId) return entry.seq;
-    throw new HoldfastError("CHECKPOINT_UNKNOWN", { call: callId });
   }
 }

@@ -79,7 +79,5 @@ async function fetched(part: Part, read: ReadContent, unread: UnreadMedia[]): Pr
 }
 
 export async function bytesOf({ name }: NonNullable<MediaSource["blob"]>, read: ReadContent): Promise<Buffer> {
-  const pieces: Bytes[] = [];
-  for await (const piece of read(toBlobName(name))) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return Buffer.concat(await Array.fromAsync(read(toBlobName(name))));
 }

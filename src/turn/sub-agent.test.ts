@@ -63,6 +63,33 @@ function dyingAfter(what: string, disk: MemoryDisk, options: SessionOptions) {
   return { holdfast: new Holdfast({ ...rest, store: dying }, options), store };
 }
 
+/** A tool that never ends, and tells when it has begun. */
+function hanging(name: string) {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  const tool = defineTool({
+    name,
+    access: "read",
+    run: () => {
+      resolve();
+      return new Promise(() => {});
+    },
+  });
+  return { tool, reached };
+}
+
+/** What is left to open again of a process that died in the middle of a rewind of a session with a child. */
+async function diedRewinding() {
+  const disk = new MemoryDisk();
+  const helper = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
+  const options = { ...OPTIONS, agents: [helper] };
+  const { holdfast, store } = dyingAfter('"rewound"', disk, options);
+  const session = await holdfast.open("s");
+  const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
+  await session.rewind({ before: callId }).catch(() => {});
+  await store.close();
+  return { disk, options, callId };
+}
+
 /** The one child there is. */
 async function childOf(holdfast: { sessions(): AsyncIterable<{ readonly id: string }> }): Promise<string> {
   const ids = (await collect(holdfast.sessions())).map(({ id }) => id);
@@ -428,14 +455,7 @@ describe("going back", () => {
   });
 
   test("[AGENT-12] after a crash in the middle of a rewind, by the next opening, once", async () => {
-    const disk = new MemoryDisk();
-    const helper = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
-    const options = { ...OPTIONS, agents: [helper] };
-    const { holdfast, store } = dyingAfter('"rewound"', disk, options);
-    const session = await holdfast.open("s");
-    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
-    await session.rewind({ before: callId }).catch(() => {});
-    await store.close();
+    const { disk, options, callId } = await diedRewinding();
     const { holdfast: next, deps } = kernel(disk, options);
     await next.open("s");
     const id = await childOf(next);
@@ -452,19 +472,11 @@ describe("going back", () => {
 
   test("[AGENT-12] after a crash in the middle of an opening after a crash, by the next one", async () => {
     const disk = new MemoryDisk();
-    const hang = Promise.withResolvers<void>();
-    const hangs = defineTool({
-      name: "hangs",
-      access: "read",
-      run: () => {
-        hang.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: hangs, reached } = hanging("hangs");
     const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
     const { session, deps, helper } = await withHelper(says, {}, { tools: [step, hangs] }, disk);
     void session.runTool({ name: "helper", input: { task: "t" } }).catch(() => {});
-    await hang.promise;
+    await reached;
     await deps.store.close(); // the process is gone
     const options = { ...OPTIONS, tools: [step, hangs], agents: [helper] };
     const { holdfast, store } = dyingAfter('"session-recovered"', disk, options);
@@ -476,14 +488,7 @@ describe("going back", () => {
   });
 
   test("[AGENT-12] no session is made to look for work that somebody has deleted meanwhile", async () => {
-    const disk = new MemoryDisk();
-    const helper = { name: "helper", description: "", model: scripted([steps("a"), { text: "done" }]) };
-    const options = { ...OPTIONS, agents: [helper] };
-    const { holdfast, store } = dyingAfter('"rewound"', disk, options);
-    const session = await holdfast.open("s");
-    const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });
-    await session.rewind({ before: callId }).catch(() => {});
-    await store.close();
+    const { disk, options, callId } = await diedRewinding();
     const { holdfast: next } = kernel(disk, options);
     await next.delete(await childOf(next));
     const again = await next.open("s");
@@ -550,19 +555,11 @@ describe("going back", () => {
 
   test("[AGENT-8] after a crash in the middle, opening the session takes it back", async () => {
     const disk = new MemoryDisk();
-    const hang = Promise.withResolvers<void>();
-    const hangs = defineTool({
-      name: "hangs",
-      access: "read",
-      run: () => {
-        hang.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: hangs, reached } = hanging("hangs");
     const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
     const { session, deps, holdfast, helper } = await withHelper(says, {}, { tools: [step, hangs] }, disk);
     void session.runTool({ name: "helper", input: { task: "t" } }).catch(() => {});
-    await hang.promise;
+    await reached;
     const id = await childOf(holdfast);
     await deps.store.close(); // the process is gone
     const { holdfast: next } = kernel(disk, { tools: [step, hangs], agents: [helper] });
@@ -578,21 +575,13 @@ describe("going back", () => {
 
   test("[AGENT-8] [AGENT-7] also when tools that it may use are only added after the opening", async () => {
     const disk = new MemoryDisk();
-    const hang = Promise.withResolvers<void>();
-    const late = defineTool({
-      name: "late",
-      access: "read",
-      run: () => {
-        hang.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: late, reached } = hanging("late");
     const says = [steps("kept"), { text: "Done." }, steps("lost"), { calls: [{ name: "late", input: {} }] }];
     const { session, deps, helper } = await withHelper(says, { tools: ["step", "late"] }, {}, disk);
     await session.catalog.add([late]);
     const { callId } = await session.runTool({ name: "helper", input: { task: "one" } });
     void session.runTool({ name: "helper", input: { task: "two" } }).catch(() => {});
-    await hang.promise;
+    await reached;
     await deps.store.close(); // the process is gone
     const { holdfast: next } = kernel(disk, { tools: [step], agents: [helper] });
     const again = await next.open("s");
@@ -610,19 +599,11 @@ describe("going back", () => {
 
   test("[AGENT-8] one that somebody else has taken meanwhile is left to them, and that is told", async () => {
     const disk = new MemoryDisk();
-    const hang = Promise.withResolvers<void>();
-    const hangs = defineTool({
-      name: "hangs",
-      access: "read",
-      run: () => {
-        hang.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: hangs, reached } = hanging("hangs");
     const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
     const { session, deps, holdfast, helper } = await withHelper(says, {}, { tools: [step, hangs] }, disk);
     void session.runTool({ name: "helper", input: { task: "t" } }).catch(() => {});
-    await hang.promise;
+    await reached;
     const id = await childOf(holdfast);
     await deps.store.close(); // the process is gone
     await using held = await kernel(disk, { tools: [step, hangs] }).holdfast.open(id);

@@ -4,7 +4,7 @@ import type { Model } from "../contracts/model.ts";
 import type { SchemaResult } from "../contracts/schema.ts";
 import { head } from "../context/compress/cut.ts";
 import { Plan } from "../state/default-slices.ts";
-import { checkedBy, unknownField } from "../transaction/checked-by.ts";
+import { checkedFields, type Fields, wrong } from "../transaction/checked-by.ts";
 import type { Rewindable } from "../transaction/call.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { agentSessionOf } from "./agent-names.ts";
@@ -58,7 +58,7 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
     readOnly: () => ({ readOnly: true }),
     retryable: false,
     attempts: 1,
-    input: checkedBy(validate),
+    input: checkedFields(["task"], validate),
     inputSchema: {
       type: "object",
       properties: {
@@ -155,11 +155,6 @@ function whyNot(end: RunEnd): string {
   }
 }
 
-function validate(value: unknown): SchemaResult<{ readonly task: string }> {
-  const unknown = unknownField(value, ["task"]);
-  if (unknown !== undefined) return { issues: [{ message: unknown }] };
-  const { task } = (value ?? {}) as { readonly task?: unknown };
-  if (typeof task !== "string" || task.trim() === "")
-    return { issues: [{ message: "must be a string", path: ["task"] }] };
-  return { value: { task } };
+function validate({ task }: Fields): SchemaResult<{ readonly task: string }> {
+  return typeof task === "string" && task.trim() !== "" ? { value: { task } } : wrong("task", "must be a string");
 }

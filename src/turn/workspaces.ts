@@ -1,10 +1,11 @@
 import { HoldfastError } from "../base/errors.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GivenUp } from "../files/host/given-up.ts";
 import type { Intent } from "../files/host/intent.ts";
 import { lookAtWorkspace } from "../files/host/look.ts";
 import { type Binding, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
-import type { WorkspaceDeps, WorkspaceOptions } from "../files/host/options.ts";
+import { workspaceAt, type WorkspaceDeps, type WorkspaceOptions } from "../files/host/options.ts";
 import { endBelonging } from "../exec/processes.ts";
 import { syncDisk } from "../exec/sync-disk.ts";
 import { Workspace } from "../files/host/workspace.ts";
@@ -20,7 +21,8 @@ const NOTHING: ReadonlySet<string> = new Set();
 export class Workspaces {
   readonly #deps: JournalDeps;
   readonly #open = new Map<string, Promise<Workspace>>();
-  #last: Promise<unknown> = Promise.resolve();
+  /** A folder that is being given free must not be entered. */
+  readonly #line = new OneByOne();
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
@@ -33,7 +35,7 @@ export class Workspaces {
     value: WorkspaceValue | undefined,
     as?: Binding["mode"],
   ): Promise<SessionFiles> {
-    const workspace = await this.#enter(typeof options === "string" ? { root: options } : options);
+    const workspace = await this.#enter(workspaceAt(options));
     try {
       const bound = value?.binding;
       if (as === undefined && bound !== undefined && bound.workspace !== workspace.id)
@@ -54,7 +56,7 @@ export class Workspaces {
       if (!HoldfastError.is(error, "SESSION_UNKNOWN")) throw error;
     });
     if (row !== undefined) throw new HoldfastError("SESSION_EXISTS", { session });
-    const given = typeof options === "string" ? { root: options } : options;
+    const given = workspaceAt(options);
     const looked = lookAtWorkspace(given, store);
     let found: GivenUp | undefined;
     try {
@@ -69,7 +71,7 @@ export class Workspaces {
   }
 
   leave(workspace: Workspace): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#line.run(async () => {
       const gone = await workspace.leave().catch((error: unknown) => {
         this.#forget(workspace);
         throw error;
@@ -80,14 +82,14 @@ export class Workspaces {
 
   /** Gives every folder free, also those of sessions that nobody closed. */
   async close(): Promise<void> {
-    await this.#inTurn(async () => {
+    await this.#line.run(async () => {
       for (const opened of this.#open.values()) await (await opened).close();
       this.#open.clear();
     });
   }
 
   #enter(options: WorkspaceOptions, givenUp: WorkspaceDeps["givenUp"] = () => false): Promise<Workspace> {
-    return this.#inTurn(async () => {
+    return this.#line.run(async () => {
       const { store, clock, random } = this.#deps;
       const { locksIn } = store;
       if (locksIn === undefined) throw new HoldfastError("WORKSPACE_NEEDS_LOCKS", { root: options.root });
@@ -118,13 +120,6 @@ export class Workspaces {
       void opened.then((one) => {
         if (one === workspace) this.#open.delete(root);
       });
-  }
-
-  /** One at a time: a folder that is being given free must not be entered. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work, work);
-    this.#last = turn.catch(() => {});
-    return turn;
   }
 }
 

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
+import { OneByOne } from "../base/one-by-one.ts";
 import { type CommitPlan, planCommit, type RejectedWriteback } from "../context/writeback/commit.ts";
 import { isPageScope, PAGE_SCOPES, type PageScope } from "../context/page.ts";
 import {
@@ -80,7 +81,7 @@ export class SessionWriteback {
   readonly #ground: WritebackGround;
   readonly #world: Omit<WritebackWorld, "pages">;
   /** One flush at a time: two would commit the same change twice. */
-  #flushing: Promise<unknown> = Promise.resolve();
+  readonly #flushing = new OneByOne();
 
   constructor(ground: WritebackGround, { principals = {}, predicates = [] }: WritebackOptions = {}) {
     this.#ground = ground;
@@ -140,12 +141,7 @@ export class SessionWriteback {
 
   /** Validates and commits what is staged, or these ids. Throws WRITEBACK_UNREACHABLE if a store keeps failing. */
   commit(ids?: readonly string[]): Promise<Flushed> {
-    const turn = this.#flushing.then(
-      () => this.#commit(ids),
-      () => this.#commit(ids),
-    );
-    this.#flushing = turn.catch(() => {});
-    return turn;
+    return this.#flushing.run(() => this.#commit(ids));
   }
 
   /** Numbers what calls have wanted. The journal hears of it before anything else happens. */

@@ -43,9 +43,9 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   bug(
     "work-of-a-command-taken-back-before-its-plan-is-looked-at",
     KILL_COMMANDS,
-    "src/files/host/workspace.ts",
+    "src/files/host/plans.ts",
     "    let newest: FoundPlan | undefined;",
-    "    await this.execs.recover(async () => {}, async () => {});\n    let newest: FoundPlan | undefined;",
+    "    await this.#ground.execs.recover(async () => {}, async () => {});\n    let newest: FoundPlan | undefined;",
   ),
   bug(
     "new-folder-moved-in-before-its-files",

@@ -96,8 +96,8 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "gate-lets-everybody-through",
     "src/state/gate.ts",
-    "const turn = this.#last.then(work, work);",
-    "const turn = Promise.resolve().then(work);",
+    "return this.#line.run(work);",
+    "return Promise.resolve().then(work);",
   ),
   kernelBug(
     "resource-used-by-two",
@@ -132,19 +132,19 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "effect-known-too-late",
     EFFECTS,
-    "    this.#replace(id, known);\n    this.#reliance.add(known, callId, this.#ids.outermost(callId));\n    try {\n      await begun;",
-    "    try {\n      await begun;\n      this.#replace(id, known);\n      this.#reliance.add(known, callId, this.#ids.outermost(callId));",
+    "    this.#known.replace(id, known);\n    this.#known.reliance.add(known, callId, this.#ids.outermost(callId));\n    try {\n      await begun;",
+    "    try {\n      await begun;\n      this.#known.replace(id, known);\n      this.#known.reliance.add(known, callId, this.#ids.outermost(callId));",
   ),
   kernelBug(
     "open-effect-assumed-undone",
     EFFECTS,
-    'this.#stand(known, standing.is === "open" ? { is: "unknown" } : standing);',
-    'this.#stand(known, standing.is === "open" ? { is: "undone" } : standing);',
+    'this.#known.stand(known, standing.is === "open" ? { is: "unknown" } : standing);',
+    'this.#known.stand(known, standing.is === "open" ? { is: "undone" } : standing);',
   ),
   kernelBug(
     "joining-not-remembered",
     EFFECTS,
-    "this.#reliance.add(known, callId, this.#ids.outermost(callId));\n    const joining",
+    "this.#known.reliance.add(known, callId, this.#ids.outermost(callId));\n    const joining",
     "const joining",
   ),
   kernelBug(

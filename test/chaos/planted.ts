@@ -342,7 +342,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
     name: "decided-plan-forgotten",
     edits: [
       {
-        file: "src/files/host/workspace.ts",
+        file: "src/files/host/plans.ts",
         find: 'const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));',
         replace: 'const decided = plan.state === "applied";',
       },
@@ -353,7 +353,7 @@ const STORE_BUGS: readonly PlantedBug[] = [
     name: "undecided-plan-carried-out",
     edits: [
       {
-        file: "src/files/host/workspace.ts",
+        file: "src/files/host/plans.ts",
         find: 'const decided = plan.state === "applied" || (await this.#deps.decided(plan.intent));',
         replace: "const decided = true;",
       },

@@ -1,6 +1,7 @@
 /** `holdfast/adapters/mcp`: the tools of any MCP client as tools of a session. */
 import { HoldfastError } from "../../base/errors.ts";
 import { fingerprint } from "../../base/fingerprint.ts";
+import { OneByOne } from "../../base/one-by-one.ts";
 import { ANYTHING, badOption, BOOLEAN, checkOptions, having, type OptionRule, whole } from "../../base/options.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import type { Session, Tool } from "../../index.ts";
@@ -77,7 +78,7 @@ class Server implements McpTools {
   #known: KnownTools = new Map();
   /** All that were ever wrapped here: a session may still have an old one, and that is nobody else's. */
   readonly #made = new WeakSet<Tool>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #line = new OneByOne();
   #unlisten: () => void = () => {};
 
   constructor(client: McpClient, options: McpOptions) {
@@ -91,7 +92,7 @@ class Server implements McpTools {
 
   /** One after the other: of two lists the one that was asked for last is the newest. */
   refresh(): Promise<readonly Tool[]> {
-    return this.#inTurn(async () => {
+    return this.#line.run(async () => {
       await this.#list();
       await this.#offerAll();
       return this.tools;
@@ -111,7 +112,7 @@ class Server implements McpTools {
     this.#followers.set(follower, failed);
     signal.addEventListener("abort", leave);
     try {
-      await this.#inTurn(() => follower(this.tools));
+      await this.#line.run(() => follower(this.tools));
     } catch (error) {
       leave();
       throw error;
@@ -131,12 +132,6 @@ class Server implements McpTools {
     if (gone.length + changed.length === 0) return;
     const names = gone.map(({ name }) => name);
     await catalog.swap(names, changed, "the server's tools changed");
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {});
-    return turn;
   }
 
   async #list(): Promise<void> {
@@ -195,7 +190,7 @@ class Server implements McpTools {
 
   #listen(): void {
     if (this.#followers.size > 0) return;
-    this.#unlisten = onToolsChanged(this.#client, () => this.#inTurn(() => this.#changed()));
+    this.#unlisten = onToolsChanged(this.#client, () => this.#line.run(() => this.#changed()));
   }
 
   /** A client may live longer than any session: with the last that follows, what listens to it goes, too. */

@@ -1,10 +1,12 @@
 import { HoldfastError } from "../../base/errors.ts";
-import { folderAbove, namesIn } from "../path.ts";
+import { byPath } from "../by-path.ts";
+import { folderAbove, nameOf, namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
 import { PLACES, type Places } from "./meta.ts";
+import { isClosed, OWNER_ALL } from "./modes.ts";
 import { type MovedTrees, moveTreesIn } from "./new-trees.ts";
 import { type HostPort, type HostStat, isSystem } from "./port.ts";
 import { putBack } from "./put-back.ts";
@@ -47,7 +49,6 @@ export interface ApplyGround {
 export const OURS = "-ours";
 /** Between two looks at whether a folder is still where it was. */
 const LINKED_AT_ONCE = 64;
-const OWNER_ALL = 0o700;
 
 /**
  * Puts a decided plan in place with renames and nothing else. The old file is moved to rescue and looked at there, where
@@ -76,7 +77,7 @@ export async function apply(ground: ApplyGround, intent: Intent): Promise<Applie
 
 /** First what goes, files before their folders; then folders that come; then content, one file after the other. */
 function inOrder(steps: readonly PlannedStep[]): readonly PlannedStep[] {
-  const up = steps.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const up = steps.toSorted(byPath);
   const down = up.toReversed();
   return [
     ...down.filter(({ to }) => to.kind === "absent"),
@@ -162,10 +163,10 @@ class Application implements Applied {
     if (disk.isOwn(names) || sameEntry(from, to)) return;
     // What no longer waits is done. Nothing waits to become a folder, or to go.
     const waits = to.kind === "file" || to.kind === "link";
-    this.folders.add(names.slice(0, -1).join("/")); // also when an earlier attempt has done it, and did not come to sync it
+    this.folders.add(folderAbove(step.path)); // also when an earlier attempt has done it, and did not come to sync it
     if (this.#ground.over && !waits) return;
     if (this.#ground.again && waits && !this.#waits(step)) return this.#recall(step);
-    const done = root.within(names.slice(0, -1), (folder) => this.#in(folder, names.at(-1) ?? "", step));
+    const done = root.withinParent(names, (folder, name) => this.#in(folder, name, step));
     if (done === undefined && to.kind !== "absent") this.#giveUp(step, "no-folder");
     await done;
   }
@@ -200,7 +201,7 @@ class Application implements Applied {
 
   #linkNew(folder: Folder, waiting: Folder, step: PlannedStep): void {
     const { port } = this.#ground.root;
-    const [from, name] = [waiting.at(step.temp?.name), step.path.slice(step.path.lastIndexOf("/") + 1)];
+    const [from, name] = [waiting.at(step.temp?.name), nameOf(step.path)];
     try {
       port.linkAs(from, folder.at(name));
     } catch (error) {
@@ -317,12 +318,10 @@ class Application implements Applied {
 
   /** Gives a folder the mode it was meant to have, when that would have kept us out. */
   close({ path, to }: PlannedStep): void {
-    if (to.kind !== "folder" || (to.mode & OWNER_ALL) === OWNER_ALL || !this.#opened.has(path)) return;
-    const names = namesIn(path);
+    if (to.kind !== "folder" || !isClosed(to) || !this.#opened.has(path)) return;
     const { root } = this.#ground;
-    root.within(names.slice(0, -1), (folder) => {
-      if (root.port.stat(folder.at(names.at(-1)))?.kind === "folder")
-        this.#setMode(folder, names.at(-1) ?? "", to.mode);
+    root.withinParent(namesIn(path), (folder, name) => {
+      if (root.port.stat(folder.at(name))?.kind === "folder") this.#setMode(folder, name, to.mode);
     });
   }
 

@@ -3,6 +3,7 @@ import type { TreeChange } from "./compare.ts";
 import { type ExecGround, fileTime } from "./exec-place.ts";
 import { HostRoot } from "./folders.ts";
 import { makePlace, PLACES } from "./meta.ts";
+import { isClosed, OWNER_ALL } from "./modes.ts";
 import type { StagedContent } from "./part.ts";
 import { foldersTo, type ToSync } from "./syncing.ts";
 import { upperDifference, type UpperChange, type UpperDifference } from "./upper.ts";
@@ -10,8 +11,6 @@ import { upperDifference, type UpperChange, type UpperDifference } from "./upper
 export interface StagedChange extends TreeChange {
   readonly content?: StagedContent;
 }
-
-const OWNER_ALL = 0o700;
 
 /** What commands did, each change with where its new content lies. */
 export interface StagedDifference extends Omit<UpperDifference, "changes"> {
@@ -95,7 +94,7 @@ export class Aside {
     const { port } = this.#ground.root;
     for (const { path, to } of changes) {
       const at = `${this.upper}/${path}`;
-      if (to.kind === "folder" && (to.mode & OWNER_ALL) !== OWNER_ALL && port.stat(at)?.kind === "folder")
+      if (to.kind === "folder" && isClosed(to) && port.stat(at)?.kind === "folder")
         port.modeAt(at, to.mode | OWNER_ALL);
     }
   }

@@ -1,11 +1,13 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { BlobName } from "../../records/ids.ts";
+import { byPath } from "../by-path.ts";
 import { folderAbove, namesIn } from "../path.ts";
 import type { Comparison, Unlike } from "./compare.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Images } from "./images.ts";
 import type { Known, Manifest } from "./manifest.ts";
 import { writeAll } from "./meta.ts";
+import { isClosed, OWNER_ALL } from "./modes.ts";
 import { isSystem } from "./port.ts";
 import type { Rescue } from "./rescue.ts";
 
@@ -19,7 +21,6 @@ export interface BringBackGround {
   readonly id: string;
 }
 
-const OWNER_ALL = 0o700;
 /** So often somebody may be quicker than a file that comes back. */
 const ATTEMPTS = 8;
 
@@ -36,7 +37,7 @@ export function bringBack(
   stays: ReadonlySet<string> = NONE,
 ): void {
   const work = new BringingBack(ground, manifest);
-  const up = unlike.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const up = unlike.toSorted(byPath);
   const folders = foldersOf(up, (path) => manifest.has(path) || stays.has(path));
   for (const path of folders.toReversed()) work.open(path);
   for (const { path, is } of up) if (is?.stat.kind === "folder") work.open(path);
@@ -98,7 +99,7 @@ class BringingBack {
     const { port } = root;
     root.within(namesIn(path), ({ handle }) => {
       const { mode, uid } = port.statOpen(handle);
-      if ((mode & OWNER_ALL) === OWNER_ALL || uid !== port.user.uid) return;
+      if (!isClosed({ mode }) || uid !== port.user.uid) return;
       port.mode(handle, mode | OWNER_ALL);
       this.#closed.set(path, mode);
     });
@@ -165,11 +166,10 @@ class BringingBack {
     const { port } = root;
     const other = was.stat.links > 1 ? this.#otherName(was, path) : undefined;
     if (other !== undefined) {
-      const parent = other.split("/").slice(0, -1);
-      const linked = root.within(
-        parent,
-        (there) => port.linkAs(there.at(other.split("/").at(-1)), folder.at(name)) ?? true,
-      );
+      const linked = root.withinParent(other.split("/"), (there, known) => {
+        port.linkAs(there.at(known), folder.at(name));
+        return true;
+      });
       if (linked === true) return;
     }
     const waiting = temporary.at(`${id}-back`);
@@ -296,8 +296,7 @@ class BringingBack {
   }
 
   #in<T>(path: string, work: (folder: Folder, name: string) => T): T {
-    const names = namesIn(path);
-    return this.#ground.root.inside(names.slice(0, -1), (folder) => work(folder, names.at(-1) ?? ""));
+    return this.#ground.root.insideParent(namesIn(path), work);
   }
 }
 

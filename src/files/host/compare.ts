@@ -1,3 +1,4 @@
+import { byPath } from "../by-path.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { entryIn, isSure, type Known, linkAt, type Manifest } from "./manifest.ts";
 import { type HostStat, isSystem } from "./port.ts";
@@ -106,7 +107,7 @@ export function differenceOf(compared: Comparison, { user }: WalkGround["port"])
     else if (is?.stat.kind === "file" && was !== undefined)
       touched.push({ path, mtimeNs: is.stat.mtimeNs, before: was.stat.mtimeNs });
   }
-  return { changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)), touched, uncovered };
+  return { changes: changes.toSorted(byPath), touched, uncovered };
 }
 
 /** Mode and owner of the folder itself. */

@@ -157,9 +157,7 @@ class Copy {
 
   async #put(path: string, entry: HostEntry, content: ContentOf): Promise<void> {
     if (entry.kind === "absent") return;
-    const names = namesIn(path);
-    const name = names.at(-1) ?? "";
-    await this.#root.inside(names.slice(0, -1), async (folder) => {
+    await this.#root.insideParent(namesIn(path), async (folder, name) => {
       if (entry.kind === "link") this.#port.makeLink(entry.target, folder.at(name));
       else if (entry.kind === "file") await this.#write(folder.at(name), entry, content(entry, path), path);
       else if (this.#port.stat(folder.at(name)) === undefined) this.#makeFolder(folder, name, entry.mode);

@@ -3,12 +3,13 @@ import { HoldfastError } from "../../base/errors.ts";
 import type { ByteRange, Bytes } from "../../contracts/blob-store.ts";
 import type { FileEntry } from "../../contracts/filesystem.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
-import { ABSENT, type HostEntry } from "./entry.ts";
+import { ABSENT, type HostEntry, ownerIn } from "./entry.ts";
 import type { Folder, HostRoot } from "./folders.ts";
+import { placesIn, type Stored } from "./guard.ts";
 import { ChunkHasher } from "./hasher.ts";
-import { isAt, isOwn, isOwnName, type OwnPlace } from "./own.ts";
+import { isAt, isOwn, isOwnName, OWN_FOLDER, type OwnPlace } from "./own.ts";
 import { type HostPort, type HostStat, isSystem, isText, linkTarget, nameText } from "./port.ts";
-import { HELD } from "./read-file.ts";
+import { HELD, wholeOf } from "./read-file.ts";
 
 const PIECE = 1024 * 1024;
 /** A file that changes under every look is read as it is after so many: its writer will be noticed at the commit. */
@@ -136,7 +137,8 @@ export class Disk {
       if (opened === undefined) return undefined;
       const { handle, stat: before } = opened;
       try {
-        const read = before.size <= hold ? this.#whole(handle, before.size) : await this.#hashed(handle);
+        const read =
+          before.size <= hold ? { bytes: wholeOf(this.#port, handle, before.size) } : await this.#hashed(handle);
         const after = this.#port.statOpen(handle);
         if (sameMoment(before, after) || look === STEADY_LOOKS)
           return { ...read, entry: fileEntry(this.#port, after, read), stat: after };
@@ -214,16 +216,6 @@ export class Disk {
     return undefined;
   }
 
-  #whole(handle: number, size: number): { readonly bytes: Uint8Array } {
-    const bytes = new Uint8Array(size);
-    for (let at = 0; at < size; ) {
-      const got = this.#port.read(handle, bytes, at, size - at, at);
-      if (got === 0) return { bytes: bytes.slice(0, at) };
-      at += got;
-    }
-    return { bytes };
-  }
-
   async #hashed(handle: number): Promise<{ readonly hasher: ChunkHasher }> {
     const hasher = new ChunkHasher();
     const piece = new Uint8Array(PIECE);
@@ -237,9 +229,7 @@ export class Disk {
   }
 
   #inFolder<T>(names: readonly string[], work: (folder: Folder, name: string) => T): T | undefined {
-    const name = names.at(-1);
-    if (name === undefined) return undefined;
-    return this.root.within(names.slice(0, -1), (folder) => work(folder, name));
+    return names.length === 0 ? undefined : this.root.withinParent(names, work);
   }
 
   #hasName(folder: Folder, name: string): boolean {
@@ -255,6 +245,12 @@ export class Disk {
   }
 }
 
+/** The folder of a workspace, which has our own folder in it: found under that name in other letters, `A` and `a` are one. */
+export function diskIn(root: HostRoot, store: Stored): Disk {
+  const caseMatters = root.port.stat(`${root.path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
+  return new Disk(root, placesIn(root.path, store), { caseMatters });
+}
+
 /** Undefined for what is no file. What is one and cannot be opened is told. */
 function openedFile(port: HostPort, path: string): number | undefined {
   try {
@@ -267,15 +263,14 @@ function openedFile(port: HostPort, path: string): number | undefined {
 
 function fileEntry(
   { user }: HostPort,
-  { mode, uid, gid }: HostStat,
+  stat: HostStat,
   read: { readonly bytes: Uint8Array } | { readonly hasher: ChunkHasher },
 ): HostEntry & { readonly kind: "file" } {
-  const owner = uid === user.uid && gid === user.gid ? {} : { owner: [uid, gid] as const };
   const content =
     "bytes" in read
       ? { digest: nameOfBytes(read.bytes), size: read.bytes.length }
       : { digest: read.hasher.name(), size: read.hasher.size };
-  return { kind: "file", ...content, mode, ...owner };
+  return { kind: "file", ...content, mode: stat.mode, ...ownerIn(stat, user) };
 }
 
 function sameMoment(a: HostStat, b: HostStat): boolean {

@@ -1,4 +1,5 @@
 import { toBlobName, type BlobName } from "../../records/ids.ts";
+import type { HostPort } from "./port.ts";
 import { boolean, branded, count, fields, list, oneOf, optional, string } from "../../records/shape.ts";
 
 /** What is, or is to be, at one path of the workspace: everything that must be equal for it to be the same. */
@@ -49,6 +50,14 @@ export function entryOf(data: {
   const [uid, gid] = owner ?? [];
   const owned = uid === undefined || gid === undefined ? {} : { owner: [uid, gid] as const };
   return { kind, digest: toBlobName(digest), size, mode, ...owned };
+}
+
+/** Whose a file is, when it is not the process's own. */
+export function ownerIn(
+  { uid, gid }: HostPort["user"],
+  user: HostPort["user"],
+): { readonly owner?: readonly [number, number] } {
+  return uid === user.uid && gid === user.gid ? {} : { owner: [uid, gid] };
 }
 
 export function sameEntry(a: HostEntry, b: HostEntry): boolean {

@@ -99,9 +99,7 @@ export class ExecWorks {
   }
 
   #look(path: string): HostStat | undefined {
-    const { root } = this.ground;
-    const names = namesIn(path);
-    return root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1))));
+    return this.ground.root.stat(namesIn(path));
   }
 
   /** Files that hold what they held get the times that a command gave them, unless somebody else was there since. */
@@ -154,8 +152,7 @@ export class ExecWorks {
   }
 
   #in(path: string, work: (folder: Folder, name: string) => void): void {
-    const names = namesIn(path);
-    this.ground.root.within(names.slice(0, -1), (folder) => work(folder, names.at(-1) ?? ""));
+    this.ground.root.withinParent(namesIn(path), work);
   }
 
   /** Takes back what commands of earlier processes had done. Whatever was decided is no longer here. */

@@ -65,6 +65,21 @@ export class HostRoot {
     return letGo(this.mustHave(names), work);
   }
 
+  /** Work in the folder that a path lies in, with its last name; undefined when there is none. */
+  withinParent<T>(names: readonly string[], work: (folder: Folder, name: string) => T): T | undefined {
+    return this.within(names.slice(0, -1), (folder) => work(folder, names.at(-1) ?? ""));
+  }
+
+  /** The same, with a typed refusal when there is none. */
+  insideParent<T>(names: readonly string[], work: (folder: Folder, name: string) => T): T {
+    return this.inside(names.slice(0, -1), (folder) => work(folder, names.at(-1) ?? ""));
+  }
+
+  /** What the system says of a path; undefined when nothing is there. */
+  stat(names: readonly string[]): HostStat | undefined {
+    return this.withinParent(names, (folder, name) => this.port.stat(folder.at(name)));
+  }
+
   /**
    * Work that does not wait, and asks with `mustBeHere` before it believes what it found: a folder that is held open is not
    * asked for before as well. One that turns out to be elsewhere is looked for anew.

@@ -50,8 +50,7 @@ function waitingIn(root: HostRoot, intent: Intent): readonly Waiting[] {
   return intent.steps.flatMap((step): Waiting[] => {
     for (const place of placesOf(step)) {
       const [folder, name] = [place.slice(0, -1), place.at(-1) ?? ""];
-      const found = root.within(folder, (there) => root.port.stat(there.at(name)));
-      if (found !== undefined) return [{ path: step.path, kept: `${step.aside}${OURS}`, folder, name }];
+      if (root.stat(place) !== undefined) return [{ path: step.path, kept: `${step.aside}${OURS}`, folder, name }];
     }
     return [];
   });

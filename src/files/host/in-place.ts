@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
 import type { BlobName } from "../../records/ids.ts";
+import { folderAbove } from "../path.ts";
 import { bringBack } from "./bring-back.ts";
 import { compareAt, compareTree, type Comparison, differenceOf, type TreeDifference } from "./compare.ts";
 import type { ExecGround } from "./exec-place.ts";
@@ -10,6 +11,7 @@ import { Images } from "./images.ts";
 import { type CoverLimits, type Manifest, takeManifest } from "./manifest.ts";
 import { CHANGES, keptManifest, MANIFEST, saveManifest } from "./manifest-file.ts";
 import { makePlace, PLACES, readNamed, writeNamed } from "./meta.ts";
+import { OWNER_ALL } from "./modes.ts";
 import { realHost } from "./port.ts";
 import type { ToSync } from "./syncing.ts";
 import type { WalkGround } from "./walk.ts";
@@ -155,7 +157,7 @@ export class InPlace {
       const ours = closed.filter((path) => !opened.has(path) && root.port.stat(path)?.uid === root.port.user.uid);
       if (ours.length === 0) return;
       for (const path of ours) {
-        root.port.modeAt(path, 0o700);
+        root.port.modeAt(path, OWNER_ALL);
         opened.add(path);
       }
     }
@@ -186,8 +188,7 @@ function imagesIn({ root, known }: ExecGround): Images {
 
 /** Paths with the folders they lie in, whose times change with them. */
 function withFolders(paths: readonly string[]): ReadonlySet<string> {
-  const folders = paths.flatMap((path) => (path.includes("/") ? [path.slice(0, path.lastIndexOf("/"))] : []));
-  return new Set([...paths, ...folders]);
+  return new Set([...paths, ...paths.map(folderAbove).filter((folder) => folder !== "")]);
 }
 
 /** True for some paths, for what lies below them and for the folders that they lie in. */

@@ -1,10 +1,12 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { Bytes } from "../../contracts/blob-store.ts";
+import { byPath } from "../by-path.ts";
 import { namesIn } from "../path.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import type { ExecGround } from "./exec-place.ts";
 import { type Folder, HostRoot } from "./folders.ts";
 import { PLACES, writeAll } from "./meta.ts";
+import { OWNER_ALL } from "./modes.ts";
 import type { HostPort } from "./port.ts";
 import { putBack } from "./put-back.ts";
 import { piecesIn } from "./read-file.ts";
@@ -28,13 +30,11 @@ export interface LayGround {
   readonly expected?: (path: string) => HostEntry;
 }
 
-const OWNER_ALL = 0o700;
-
 /** Puts what a call has staged where its command will look for it. Nobody else sees that place, or it is protected. */
 export async function layInto(ground: LayGround, all: readonly Laid[]): Promise<void> {
   const { workspace, exec, inside, expected } = ground;
   const root = new HostRoot(workspace.root.port, inside);
-  const up = all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const up = all.toSorted(byPath);
   try {
     await workspace.root.inside([...PLACES.exec, exec], async (aside) => {
       const ready: Laid[] = [];
@@ -68,9 +68,8 @@ async function* taken(port: HostPort, lies: string): AsyncIterable<Bytes> {
 
 /** Whatever is there and is no folder. A folder goes when it is empty by now. */
 function remove(root: HostRoot, path: string): void {
-  const names = namesIn(path);
-  root.within(names.slice(0, -1), (folder) => {
-    const at = folder.at(names.at(-1));
+  root.withinParent(namesIn(path), (folder, name) => {
+    const at = folder.at(name);
     const found = root.port.stat(at);
     if (found === undefined) return;
     if (found.kind !== "folder") root.port.unlink(at);
@@ -89,9 +88,8 @@ async function takeAway(
   aside: string,
 ): Promise<void> {
   const { port } = root;
-  const names = namesIn(path);
-  await root.within(names.slice(0, -1), async (folder) => {
-    const [at, taken] = [folder.at(names.at(-1)), places.rescue.at(aside)];
+  await root.withinParent(namesIn(path), async (folder, name) => {
+    const [at, taken] = [folder.at(name), places.rescue.at(aside)];
     const found = port.stat(at);
     if (found === undefined) return;
     if (found.kind === "folder" && expected.kind === "folder") return remove(root, path);
@@ -111,9 +109,7 @@ function changed(path: string): HoldfastError {
 
 async function put(root: HostRoot, { path, to, content }: Laid): Promise<void> {
   if (to.kind === "absent") return;
-  const names = namesIn(path);
-  await root.inside(names.slice(0, -1), async (folder) => {
-    const name = names.at(-1) ?? "";
+  await root.insideParent(namesIn(path), async (folder, name) => {
     if (to.kind === "link") root.port.makeLink(to.target, folder.at(name));
     else if (to.kind === "file") await write(root.port, folder, name, to, content());
     else if (root.port.stat(folder.at(name)) === undefined) root.port.makeFolder(folder.at(name), to.mode | OWNER_ALL);

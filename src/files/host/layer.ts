@@ -103,7 +103,7 @@ class UntypedLayer implements FileLayer {
     const path = names.join("/");
     this.#remember(path);
     const above = this.#view.above(path);
-    if (above !== undefined) return Buffer.concat(await gathered(this.#view.content(above, path)));
+    if (above !== undefined) return Buffer.concat(await Array.fromAsync(this.#view.content(above, path)));
     const { disk, limits } = this.#host;
     const found = await disk.file(names, limits.file);
     if (found === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
@@ -317,10 +317,4 @@ function refuseMany(changes: readonly Change[], limits: HostSession["limits"]): 
       mostPaths: limits.paths,
       mostBytes: limits.call,
     });
-}
-
-async function gathered(pieces: AsyncIterable<Bytes>): Promise<readonly Bytes[]> {
-  const all: Bytes[] = [];
-  for await (const piece of pieces) all.push(piece);
-  return all;
 }

@@ -1,12 +1,11 @@
 import { HoldfastError } from "../../base/errors.ts";
-import { Disk } from "./disk.ts";
+import { type Disk, diskIn } from "./disk.ts";
 import { HostRoot } from "./folders.ts";
 import { type GivenUp, planGivingUp } from "./given-up.ts";
-import { guardedRoot, placesIn, type Stored } from "./guard.ts";
+import { guardedRoot, type Stored } from "./guard.ts";
 import type { Intent } from "./intent.ts";
 import { closePlaces, openPlaces, PLACES, workspaceId } from "./meta.ts";
 import type { WorkspaceOptions } from "./options.ts";
-import { OWN_FOLDER } from "./own.ts";
 import { realHost } from "./port.ts";
 import { Slots } from "./slots.ts";
 
@@ -37,11 +36,9 @@ export function lookAtWorkspace(options: WorkspaceOptions, store: Stored): Looke
       const unfinished = new Slots(port, places)
         .read()
         .flatMap(({ state, intent }) => (state === "prepared" ? [intent] : []));
-      const caseMatters = port.stat(`${path}/${OWN_FOLDER.toUpperCase()}`) === undefined;
-      const disk = new Disk(root, placesIn(path, store), { caseMatters });
       return {
         id,
-        disk,
+        disk: diskIn(root, store),
         unfinished,
         planGivingUp: (intent) => planGivingUp(root, intent),
         close: () => root.close(),

@@ -1,6 +1,6 @@
 import { sha256 } from "../../base/hash.ts";
 import { type BlobName, toBlobName } from "../../records/ids.ts";
-import { ABSENT, type HostEntry } from "./entry.ts";
+import { ABSENT, type HostEntry, ownerIn } from "./entry.ts";
 import type { Images } from "./images.ts";
 import { type HostPort, type HostStat, isSystem, linkTarget } from "./port.ts";
 import { type Uncovered, type WalkGround, walkTree } from "./walk.ts";
@@ -113,8 +113,7 @@ export function entryIn(known: Known | undefined, user: HostPort["user"]): HostE
   if (stat.kind === "folder") return { kind: "folder", mode: stat.mode, exact: true };
   if (stat.kind === "link") return { kind: "link", target };
   if (digest === undefined) return ABSENT;
-  const owner = stat.uid === user.uid && stat.gid === user.gid ? {} : { owner: [stat.uid, stat.gid] as const };
-  return { kind: "file", digest, size: stat.size, mode: stat.mode, ...owner };
+  return { kind: "file", digest, size: stat.size, mode: stat.mode, ...ownerIn(stat, user) };
 }
 
 type Line = readonly [

@@ -42,9 +42,9 @@ export function makePlaces(root: HostRoot): void {
 
 /** Makes one folder of ours where it is missing. */
 export function makePlace(root: HostRoot, place: readonly string[]): void {
-  root.inside(place.slice(0, -1), (parent) => {
+  root.insideParent(place, (parent, name) => {
     try {
-      root.port.makeFolder(parent.at(place.at(-1)), PRIVATE_FOLDER);
+      root.port.makeFolder(parent.at(name), PRIVATE_FOLDER);
     } catch (error) {
       if (!isSystem(error, "EEXIST")) throw error;
     }
@@ -53,8 +53,8 @@ export function makePlace(root: HostRoot, place: readonly string[]): void {
 
 /** Removes a folder of ours with everything in it, whatever a command made of it. */
 export function removePlace(root: HostRoot, place: readonly string[]): void {
-  root.within(place.slice(0, -1), (parent) => {
-    const path = parent.at(place.at(-1));
+  root.withinParent(place, (parent, name) => {
+    const path = parent.at(name);
     if (root.port.stat(path) !== undefined) root.port.removeTree(path);
   });
 }

@@ -1,8 +1,10 @@
-import { folderAbove, namesIn } from "../path.ts";
+import { byPath } from "../by-path.ts";
+import { folderAbove, nameOf, namesIn } from "../path.ts";
 import type { Disk } from "./disk.ts";
 import type { Folder, HostRoot } from "./folders.ts";
 import type { Intent, PlannedStep } from "./intent.ts";
 import { makePlace, PLACES } from "./meta.ts";
+import { OWNER_ALL } from "./modes.ts";
 import { isSystem } from "./port.ts";
 
 /** A folder that commands made, with every folder and file in it. */
@@ -30,7 +32,6 @@ export interface TreeGround {
 }
 
 const PUT_TOGETHER = "in";
-const OWNER_ALL = 0o700;
 
 /**
  * Puts folders that commands made in place, each with one rename of the whole: an install leaves tens of thousands of
@@ -58,7 +59,7 @@ function treesIn(steps: readonly PlannedStep[], exec: readonly string[]): readon
   const trees: (NewTree & { readonly folders: PlannedStep[]; readonly files: PlannedStep[] })[] = [];
   const treeAt = new Map<string, (typeof trees)[number]>();
   const lies = `${exec.join("/")}/`;
-  for (const step of steps.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+  for (const step of steps.toSorted(byPath)) {
     const { path, from, to, temp, placed, aside } = step;
     if (from.kind !== "absent" || placed === true) continue;
     const above = treeAt.get(folderAbove(path));
@@ -92,7 +93,7 @@ export function waitingPlaces({ exec, steps }: Intent): (step: PlannedStep) => r
 function isFree({ root, disk }: TreeGround, top: string): boolean {
   const names = namesIn(top);
   if (disk.isOwn(names)) return false;
-  return root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1))) === undefined) === true;
+  return root.withinParent(names, (folder, name) => root.port.stat(folder.at(name)) === undefined) === true;
 }
 
 /**
@@ -102,8 +103,7 @@ function isFree({ root, disk }: TreeGround, top: string): boolean {
 function isWhole(ground: TreeGround, tree: NewTree): boolean {
   const { root, again } = ground;
   if (!again) return true;
-  const isThere = (names: readonly string[]) =>
-    root.within(names.slice(0, -1), (folder) => root.port.stat(folder.at(names.at(-1)))) !== undefined;
+  const isThere = (names: readonly string[]) => root.stat(names) !== undefined;
   return tree.files.every(
     ({ path, temp }) => isThere([...namesIn(temp?.folder ?? ""), temp?.name ?? ""]) || isThere(placeOf(tree, path)),
   );
@@ -115,12 +115,11 @@ function moveIn(ground: TreeGround, tree: NewTree): boolean {
   makePlace(root, tree.place.slice(0, -1));
   for (const { path, to } of tree.folders) makeFolder(ground, placeOf(tree, path), to);
   eachFile(ground, tree, (waiting, here) => port.rename(waiting, here));
-  const names = namesIn(tree.top);
-  const moved = root.within(names.slice(0, -1), (folder) =>
-    root.inside(tree.place.slice(0, -1), (there) => {
+  const moved = root.withinParent(namesIn(tree.top), (folder, name) =>
+    root.insideParent(tree.place, (there, made) => {
       folder.mustBeHere();
       try {
-        port.rename(there.at(tree.place.at(-1)), folder.at(names.at(-1)));
+        port.rename(there.at(made), folder.at(name));
         return true;
       } catch (error) {
         if (isSystem(error, "EEXIST", "ENOTEMPTY", "ENOTDIR", "EISDIR")) return false; // somebody was quicker
@@ -135,7 +134,7 @@ function moveIn(ground: TreeGround, tree: NewTree): boolean {
 function makeFolder({ root }: TreeGround, place: readonly string[], to: PlannedStep["to"]): void {
   makePlace(root, place);
   if (to.kind === "folder")
-    root.inside(place.slice(0, -1), (parent) => root.port.modeAt(parent.at(place.at(-1)), to.mode | OWNER_ALL));
+    root.insideParent(place, (parent, name) => root.port.modeAt(parent.at(name), to.mode | OWNER_ALL));
 }
 
 /** What was put together and could not be moved in waits again where its commands had left it. */
@@ -164,7 +163,7 @@ function moveOne(
   move: (waiting: string, here: string) => void,
 ): void {
   try {
-    move(waiting.at(temp?.name), here.at(path.slice(path.lastIndexOf("/") + 1)));
+    move(waiting.at(temp?.name), here.at(nameOf(path)));
   } catch (error) {
     if (!isSystem(error, "ENOENT")) throw error; // moved by an attempt that was cut off
   }

@@ -20,6 +20,11 @@ export interface WorkspaceOptions {
   readonly port?: HostPort;
 }
 
+/** A path alone is its folder. */
+export function workspaceAt(given: string | WorkspaceOptions): WorkspaceOptions {
+  return typeof given === "string" ? { root: given } : given;
+}
+
 export interface WorkspaceDeps {
   readonly clock: Clock;
   readonly random: Random;

@@ -3,7 +3,7 @@ import type { Bytes } from "../../contracts/blob-store.ts";
 import type { NewBlob } from "../../contracts/store.ts";
 import type { BlobName } from "../../records/ids.ts";
 import type { BlobRef } from "../../records/kinds.ts";
-import { folderAbove, namesIn } from "../path.ts";
+import { folderAbove, nameOf, namesIn } from "../path.ts";
 import type { LeftByCommand, StageBlob } from "./commit.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { hostError, inOurWords } from "./failures.ts";
@@ -135,7 +135,7 @@ function checkedNew({ root, left, disk }: PrepareGround, steps: readonly Step[])
   for (const [path, inside] of folders)
     root.within(namesIn(path), (folder) => {
       for (const step of inside)
-        if (root.port.stat(folder.at(step.path.slice(step.path.lastIndexOf("/") + 1))) !== undefined)
+        if (root.port.stat(folder.at(nameOf(step.path))) !== undefined)
           throw new HoldfastError("FILE_CONFLICT", { path: step.path, found: "made by somebody else" });
     });
   return new Set([...folders.values()].flat());
@@ -203,8 +203,7 @@ function plan(ground: PrepareGround, step: Step, aside: string, existing: Map<st
 }
 
 function placeOf(path: string): NonNullable<PlannedStep["temp"]> {
-  const names = path.split("/");
-  return { folder: names.slice(0, -1).join("/"), name: names.at(-1) ?? "" };
+  return { folder: folderAbove(path), name: nameOf(path) };
 }
 
 /** The folder a path lies in, or the nearest one above it that is there. */

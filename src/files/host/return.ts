@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../base/errors.ts";
+import { byPath } from "../by-path.ts";
 import { namesIn } from "../path.ts";
 import { differences, withKey, withoutKey } from "../sorted-map.ts";
 import type { Disk } from "./disk.ts";
@@ -72,7 +73,7 @@ export async function planReturn(disk: Disk, now: WorkspaceValue, then: Workspac
     files.push({ path, does: sameEntry(there, target) ? "nothing" : DOES[target.kind] });
   }
   const value = withFound({ ...now, paths }, found);
-  return { value, files: inOrder(files), kept: inOrder(kept), targets };
+  return { value, files: files.toSorted(byPath), kept: kept.toSorted(byPath), targets };
 }
 
 const DOES = { absent: "remove", file: "restore", link: "restore", folder: "make-folder" } as const;
@@ -112,10 +113,6 @@ function entryAt(disk: Disk, path: string, expected: HostEntry): Promise<HostEnt
     if (HoldfastError.is(error, "FILE_SPECIAL") || HoldfastError.is(error, "FILE_NOT_COVERED")) return undefined;
     throw error;
   });
-}
-
-function inOrder<T extends { readonly path: string }>(all: readonly T[]): readonly T[] {
-  return all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Paths that do not hold what a return meant them to, after it. */

@@ -25,9 +25,8 @@ export async function syncNames(root: HostRoot, { files, folders }: ToSync, whol
   const held: (() => void)[] = [];
   try {
     for (const names of files)
-      root.within(names.slice(0, -1), (folder) => {
-        if (port.stat(folder.at(names.at(-1)))?.kind === "file")
-          open.push(port.openFile(folder.at(names.at(-1)), "read"));
+      root.withinParent(names, (folder, name) => {
+        if (port.stat(folder.at(name))?.kind === "file") open.push(port.openFile(folder.at(name), "read"));
       });
     for (const names of distinct.values()) {
       const folder = root.folder(names);

@@ -1,5 +1,6 @@
 import { sameOwner, type Touch, type TreeChange, type TreeDifference } from "./compare.ts";
-import { ABSENT, type HostEntry, sameEntry } from "./entry.ts";
+import { byPath } from "../by-path.ts";
+import { ABSENT, type HostEntry, ownerIn, sameEntry } from "./entry.ts";
 import type { Link } from "./intent.ts";
 import { linkAt } from "./manifest.ts";
 import { type HostPort, type HostStat, isSystem, isText, nameText } from "./port.ts";
@@ -51,7 +52,7 @@ export function upperDifference(ground: UpperGround): FoundUpper {
   if (!sameOwner(port.stat(lower), port.stat(inside))) work.uncovered.push({ path: ".", why: "root-changed" });
   work.folder("", { isBelow: true, isSame: true });
   work.lookFurther();
-  const changes = work.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const changes = work.changes.toSorted(byPath);
   const links = work.linksBetween();
   const { touched, uncovered, conflicts, stay } = work;
   return { changes, links, touched, uncovered, conflicts, stay };
@@ -236,9 +237,7 @@ class UpperWalk {
     try {
       const found = hashFile(port, at);
       if (found === undefined) return ABSENT;
-      const { uid, gid, mode } = stat;
-      const owner = uid === port.user.uid && gid === port.user.gid ? {} : { owner: [uid, gid] as const };
-      return { kind: "file", ...found, mode, ...owner };
+      return { kind: "file", ...found, mode: stat.mode, ...ownerIn(stat, port.user) };
     } catch (error) {
       if (!isSystem(error, "EACCES", "EPERM")) throw error;
       this.uncovered.push({ path, why: "unreadable" });

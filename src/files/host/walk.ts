@@ -1,3 +1,4 @@
+import { byPath } from "../by-path.ts";
 import { isText, nameText, type HostPort, type HostStat, isSystem } from "./port.ts";
 
 /** Something in a workspace that cannot be kept or brought back, and why. */
@@ -73,10 +74,6 @@ export function walkTree({ port, base, isOwn, second }: WalkGround): Walked {
   if (theirs === undefined) walk.below(folders.filter((folder) => !ours.has(folder)));
   walk.add(theirs ?? NOTHING_FOUND);
   return walk;
-}
-
-function byPath(one: { readonly path: string }, other: { readonly path: string }): number {
-  return one.path < other.path ? -1 : 1;
 }
 
 const SHARES = 16;

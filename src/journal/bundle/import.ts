@@ -8,11 +8,12 @@ import { decodeRecord } from "../../records/codec.ts";
 import { type BlobName, type SessionId, toSessionId } from "../../records/ids.ts";
 import type { JournalRecord, RecordDraft } from "../../records/kinds.ts";
 import { stageBlob } from "../blobs.ts";
-import { conflictError } from "../conflicts.ts";
+import { committed } from "../conflicts.ts";
 import { sealedNote } from "../fork.ts";
 import type { JournalDeps } from "../journal.ts";
 import { takeLease, type TakenLease } from "../take-lease.ts";
 import { importingId, refuseImportingId } from "../importing.ts";
+import { PAGE } from "../read.ts";
 import { removeAbandonedImports } from "./abandoned.ts";
 import { leftIn, leftRecords } from "./left.ts";
 import { type BundleReport, type BundleSource, recordsIn, refuseNoSource, verifyBundle } from "./read.ts";
@@ -33,7 +34,6 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
-const PAGE = 256;
 const LEASE_MS = 60_000;
 
 /**
@@ -60,8 +60,7 @@ export async function importBundle(
   try {
     const left = await takeRecords(deps, source, row, toSessionId(report.session));
     // One commit makes it the session that was asked for: whoever is killed before has imported nothing.
-    const receipt = await deps.store.commit({ kind: "rename", ...held, to: as });
-    if (!receipt.ok) throw conflictError(as, receipt.conflict);
+    await committed(deps.store, as, { kind: "rename", ...held, to: as });
     return { ...report, as, left };
   } catch (error) {
     throw await deps.store.commit({ kind: "delete", ...held }).then(
@@ -84,13 +83,8 @@ function heeding(source: BundleSource, signal: AbortSignal | undefined): BundleS
 
 async function begin({ store, clock, random }: JournalDeps, source: BundleSource): Promise<TakenLease> {
   const session = importingId(random);
-  const created = await store.commit({
-    kind: "create",
-    session,
-    at: instantOf(clock),
-    genesis: await anchorOf(source),
-  });
-  if (!created.ok) throw conflictError(session, created.conflict);
+  const genesis = await anchorOf(source);
+  await committed(store, session, { kind: "create", session, at: instantOf(clock), genesis });
   return takeLease(store, session, LEASE_MS);
 }
 
@@ -120,7 +114,7 @@ async function takeRecords(deps: JournalDeps, source: BundleSource, row: Session
     for (const { name } of named) if (!content.has(name)) left.add(name);
     const references = named.filter(({ name }) => content.has(name));
     const checkpoint = page.findLast(({ kind, body }) => kind === "checkpoint-kept" && body !== null);
-    const receipt = await store.commit({
+    await committed(store, row.id, {
       kind: "append",
       session: row.id,
       epoch: row.epoch,
@@ -131,7 +125,6 @@ async function takeRecords(deps: JournalDeps, source: BundleSource, row: Session
       leaseMs: LEASE_MS,
       ...(checkpoint === undefined ? {} : { checkpoint: checkpoint.seq }),
     });
-    if (!receipt.ok) throw conflictError(row.id, receipt.conflict);
     after = { seq: last.seq, hash: last.hash };
     page = [];
   };

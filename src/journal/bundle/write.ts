@@ -7,6 +7,7 @@ import { type BundleManifest, sealManifest } from "../../records/bundle.ts";
 import type { SealedRecord } from "../../records/chain.ts";
 import type { BlobName } from "../../records/ids.ts";
 import { readBlob } from "../blobs.ts";
+import { PAGE } from "../read.ts";
 
 /** What goes into a bundle beside the records themselves. */
 export interface BundleParts {
@@ -22,7 +23,6 @@ export interface BundleParts {
 /** Why a body is not in a bundle. */
 const HIDDEN = "it held a secret when it was exported";
 
-const PAGE = 256;
 /** About as much as is in memory at once. */
 const CHUNK = 4 * 1024 * 1024;
 
@@ -36,7 +36,8 @@ export async function* writeBundle(store: Store, row: SessionRow, parts: BundleP
     listed.push({ path, size: bytes.length, sha256: sha256(bytes) });
     return tarFile({ path, bytes });
   };
-  for (const name of parts.content) yield add({ path: `content/${name}`, bytes: await whole(readBlob(store, name)) });
+  for (const name of parts.content)
+    yield add({ path: `content/${name}`, bytes: Buffer.concat(await Array.fromAsync(readBlob(store, name))) });
   let records = 0;
   for await (const chunk of chunks(sealed(store, row, parts.hidden))) {
     const path = `journal/${String(chunk.first).padStart(10, "0")}.jsonl`;
@@ -96,10 +97,4 @@ async function* chunks(records: AsyncIterable<SealedRecord>): AsyncIterable<Chun
     size = 0;
   }
   if (chunk !== undefined) yield chunk;
-}
-
-async function whole(source: AsyncIterable<Bytes>): Promise<Bytes> {
-  const pieces: Bytes[] = [];
-  for await (const piece of source) pieces.push(piece);
-  return Buffer.concat(pieces);
 }
