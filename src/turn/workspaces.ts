@@ -1,4 +1,4 @@
-import { HoldfastError } from "../base/errors.ts";
+import { eachOf, HoldfastError } from "../base/errors.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GivenUp } from "../files/host/given-up.ts";
 import type { Intent } from "../files/host/intent.ts";
@@ -81,8 +81,9 @@ export class Workspaces {
   /** Gives every folder free, also those of sessions that nobody closed. */
   async close(): Promise<void> {
     await this.#inTurn(async () => {
-      for (const opened of this.#open.values()) await (await opened).close();
+      const opened = [...this.#open.values()];
       this.#open.clear();
+      await eachOf(opened.map((folder) => async () => (await folder).close()));
     });
   }
 
