@@ -52,6 +52,8 @@ export class EffectBook {
   readonly #reliance = new Reliance<Known>();
   /** Those that are still to be undone. */
   readonly #left = new Set<Known>();
+  /** How the store is told of the end of those of which it refused to hear: this process knows better than the journal. */
+  readonly #untold = new Map<Known, () => Promise<void>>();
   #begun = 0;
   #keepsAll = false;
   readonly #running = new Map<string, Promise<Json>>();
@@ -117,6 +119,18 @@ export class EffectBook {
       for (const id of remembered.keys()) if (this.#ids.outermost(id) === callId) remembered.delete(id);
   }
 
+  /** Tells the store again what it refused to hear, as far as it hears it now. */
+  async tellUntold(): Promise<void> {
+    const untold = [...this.#untold.keys()]; // who is refused once more comes in again at the end
+    for (const known of untold) await this.#tellAgain(known);
+  }
+
+  /** Whether it is done and this call relies on it, whatever the call was told when it asked. */
+  isDoneFor(callId: string, id: string): boolean {
+    const known = this.#known.get(id);
+    return known?.standing.is === "done" && known.owners.has(callId);
+  }
+
   /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
   get isEmpty(): boolean {
     return this.#known.size === 0;
@@ -146,6 +160,7 @@ export class EffectBook {
     if (request.signal.aborted) throw ended(request); // asked for anew behind its call's end, it would be remembered for ever
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
     await this.#undoing.get(id)?.work.catch(() => {});
+    await this.tellUntold();
     const known = this.#known.get(id);
     if (known?.standing.is === "undoing") await this.#undo(known, () => tool.effects[name]);
     // Whatever it waited for, its call may have ended meanwhile, and would never be told.
@@ -271,18 +286,39 @@ export class EffectBook {
     let result: Json;
     try {
       result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
-      await this.#ledger.effectDone(entry, result);
-      this.#stand(known, { is: "done", result });
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
-        await this.#ledger.effectUndone(entry, "undone", "it did not happen");
         this.#stand(known, { is: "undone" });
+        await this.#tell(known, () => this.#ledger.effectUndone(entry, "undone", "it did not happen"));
       } else this.#stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
+    this.#stand(known, { is: "done", result });
+    try {
+      await this.#tell(known, () => this.#ledger.effectDone(entry, result));
+    } catch (error) {
+      this.#letGoFree([known]);
+      throw error;
+    }
     // The call ended while it ran, and found it neither done nor undone.
-    if (known.owners.size === 0) await this.#undo(known, () => spec);
+    if (isFree(known)) await this.#undo(known, () => spec);
     return result;
+  }
+
+  async #tell(known: Known, telling: () => Promise<void>): Promise<void> {
+    this.#untold.delete(known);
+    try {
+      await telling();
+    } catch (error) {
+      this.#untold.set(known, telling);
+      throw error;
+    }
+  }
+
+  /** Before anything else is said of it, and before a call ends. */
+  async #tellAgain(known: Known): Promise<void> {
+    const telling = this.#untold.get(known);
+    if (telling !== undefined) await this.#tell(known, telling).catch(() => {}); // refused once more, it is known here alone
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
@@ -386,6 +422,7 @@ export class EffectBook {
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportNow(entry, standing);
+    await this.#tellAgain(known);
     const { result } = standing;
     const spec = undoingOf(entry.args, result, () => specOf(entry.tool, entry.name));
     // An earlier process may have undone it, and nobody here can: it stays what it is.

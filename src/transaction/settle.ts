@@ -31,6 +31,7 @@ export async function settle(
   open.end();
   await open.turn;
   await open.lettingGo.settled();
+  if (!world.effects.isEmpty) await world.effects.tellUntold();
   try {
     return ending.kind === "succeeded"
       ? await commitOrDiscard(world, open, ending, mayRunAgain)
