@@ -372,6 +372,47 @@ describe("an effect", () => {
     expect(charged?.attempts).toBe(2);
   });
 
+  test("[TX-52] of an attempt that was given up is told, in the records of that call and of those inside it, as about to be undone", async () => {
+    const { did, spec } = bank();
+    const forGood: EffectSpec = { run: (args, context) => spec.run(args, context) };
+    const charge = writes<{ readonly key: string }>(
+      "charge",
+      ({ key }, call) => call.effect(key === "forgood" ? "mail" : "payment", { n: 0 }, { key }),
+      { effects: { payment: spec, mail: forGood } },
+    );
+    const outer = writes(
+      "outer",
+      async (_, call) => {
+        const isFirst = call.get(counter) === 0;
+        await quiet();
+        if (isFirst) await call.effect("payment", { n: 1 }, { key: "own" });
+        for (const key of isFirst ? ["both", "first", "forgood"] : ["both"])
+          await call.run({ name: "charge", input: { key } });
+      },
+      { effects: { payment: spec } },
+    );
+    const { transactions, ledger } = rig([charge, outer, writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    const [outcome] = await transactions.runAll([
+      { id: "c1", name: "outer", input: {} },
+      { id: "c2", name: "add", input: {} },
+    ]);
+    expect(did.filter((line) => line.startsWith("refund"))).toEqual(["refund first 0", "refund own 1"]);
+    const ends = new Map(ledger.closings().map((closing) => [closing.callId, closing]));
+    const said = (id: string) => /Effects outside: (.*?)[.] It had run/.exec(ends.get(id)?.output as string)?.[1];
+    expect([said("c1.1"), said("c1.2"), said("c1.3")]).toEqual([
+      "payment (both) happened",
+      "payment (first) happened: it is about to be undone",
+      "mail (forgood) happened and was not undone: no way to undo it is declared here",
+    ]);
+    expect(ends.get("c1")).toMatchObject({ status: "success", effects: "happened" });
+    expect(outcome?.effects.map(({ key, is }) => [key, is])).toEqual([
+      ["own", "undone"],
+      ["first", "undone"],
+      ["forgood", "not-undone"],
+      ["both", "happened"],
+    ]);
+  });
+
   test("[TX-28] so is one of a call inside an attempt that was given up, unless a call inside the next asks for it", async () => {
     const { did, spec } = bank();
     const charge = writes<{ readonly key: string }>(

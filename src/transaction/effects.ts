@@ -200,8 +200,7 @@ export class EffectBook {
    * ended: cut off in between, the next process does.
    */
   async leaveUntouched(callId: string, specOf: SpecOf): Promise<() => Promise<readonly EffectReport[]>> {
-    const touched = this.#touched.get(callId) ?? new Set();
-    const stale = this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
+    const stale = this.#untouched(callId);
     this.#drop(stale, [callId]);
     try {
       await this.#tellLeft(stale, callId);
@@ -210,6 +209,26 @@ export class EffectBook {
       throw error;
     }
     return () => this.#undoFree(stale, specOf);
+  }
+
+  /** What only attempts that were given up asked for, and calls inside them: their end tells that it is undone behind it. */
+  givenUp(callId: string, inside: readonly string[], specOf: SpecOf): readonly EffectReport[] {
+    if (this.isEmpty) return [];
+    const stale = new Set(this.#untouched(callId));
+    const gone = new Set(inside);
+    return inOrder(stale.union(new Set(this.#owned(inside))))
+      .filter((known) =>
+        known.owners.keys().every((owner) => gone.has(owner) || (owner === callId && stale.has(known))),
+      )
+      .flatMap((known): readonly EffectReport[] => {
+        const report = foreseen(known, specOf);
+        if (report?.is !== "happened") return report === undefined ? [] : [report];
+        return [
+          report.detail === undefined
+            ? { ...report, detail: "it is about to be undone" }
+            : { ...report, is: "not-undone" },
+        ];
+      });
   }
 
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
@@ -258,12 +277,7 @@ export class EffectBook {
     return this.#owned([...gone])
       .toReversed()
       .filter(({ owners }) => owners.keys().every((owner) => gone.has(owner)))
-      .flatMap(({ entry, standing }) => {
-        const report = reportOf(entry, standing);
-        if (report === undefined || standing.is !== "done") return report ?? [];
-        const detail = whyNever(undoingOf(entry.args, standing.result, () => specOf(entry.tool, entry.name)));
-        return detail === undefined ? report : { ...report, detail };
-      });
+      .flatMap((known) => foreseen(known, specOf) ?? []);
   }
 
   async #begin(request: EffectRequest, id: string, generation: number): Promise<Json> {
@@ -448,6 +462,12 @@ export class EffectBook {
     return [...new Set([...callIds, ...callIds.flatMap((callId) => [...this.#reliance.inside(callId)])])];
   }
 
+  /** What the last attempt of a call did not ask for again. */
+  #untouched(callId: string): readonly Known[] {
+    const touched = this.#touched.get(callId) ?? new Set();
+    return this.#owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
+  }
+
   /** In the order they were begun. */
   #owned(callIds: readonly string[]): readonly Known[] {
     return inOrder(this.#reliance.of(callIds)).filter(({ standing }) => standing.is !== "undone");
@@ -502,6 +522,14 @@ function reportOf({ tool, name, key }: EffectEntry, standing: Standing): EffectR
 function reportNow(entry: EffectEntry, standing: Standing): EffectReport {
   const { tool, name, key } = entry;
   return reportOf(entry, standing) ?? { tool, name, key, is: "undone" };
+}
+
+/** As it stands, and why nobody here could undo it. */
+function foreseen({ entry, standing }: Known, specOf: SpecOf): EffectReport | undefined {
+  const report = reportOf(entry, standing);
+  if (report === undefined || standing.is !== "done") return report;
+  const detail = whyNever(undoingOf(entry.args, standing.result, () => specOf(entry.tool, entry.name)));
+  return detail === undefined ? report : { ...report, detail };
 }
 
 function ended({ callId, tool }: EffectRequest): HoldfastError {
