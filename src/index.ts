@@ -310,6 +310,7 @@ export type {
   GlobOptions,
   GrepMatch,
   GrepOptions,
+  ListOptions,
 } from "./contracts/filesystem.ts";
 export type { EventSink, EventSource, KernelEvent, MomentKind } from "./contracts/event-sink.ts";
 export type { HeldLock, OsLocks } from "./contracts/lock.ts";

@@ -361,6 +361,10 @@ export const ERROR_CODES = {
     says: "The file is not UTF-8 text.",
     tryThis: "Read it as bytes; as text its content would change.",
   },
+  FILE_NAME_NOT_TEXT: {
+    says: "Some names in the folder are not UTF-8 text, so nothing can ask for what they name.",
+    tryThis: "Rename them on the system; commands see them as they are.",
+  },
   FILE_TEXT_BROKEN: {
     says: "The text contains half a character (a lone surrogate), which a UTF-8 file cannot hold. Nothing was written.",
     tryThis: "Write the whole character, or use `text.toWellFormed()` to replace it with U+FFFD.",

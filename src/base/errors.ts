@@ -35,6 +35,23 @@ export function bothErrors(first: unknown, second: unknown, named: unknown = fir
   return HoldfastError.is(named) ? new HoldfastError(named.code, named.details, { cause }) : cause;
 }
 
+/** Does each, one after the other, whatever became of those before; then tells of all that failed. */
+export async function eachOf(steps: Iterable<() => Promise<unknown>>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps)
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  throwAll(failures);
+}
+
+/** Throws what failed, if anything did: the first gives the error its name, and its cause has all of them. */
+export function throwAll(failures: readonly unknown[]): void {
+  if (failures.length > 0) throw failures.reduce((first, next) => bothErrors(first, next));
+}
+
 function messageOf(code: ErrorCode, details: JsonObject): string {
   return `${ERROR_CODES[code].says}${shownFacts(details)}`;
 }

@@ -1,16 +1,17 @@
 import { canonicalJson } from "../base/canonical.ts";
 import { sha256 } from "../base/hash.ts";
-import { type CallItem, type Item, type Part, resultParts } from "../wire/item.ts";
+import { apart, type CallItem, type Item, type Part, resultParts } from "../wire/item.ts";
 
 /** What an item says, as the text that is hashed, recalled and searched. What is no text is named by its kind and size. */
 export function contentText(item: Item): string {
   switch (item.kind) {
     case "system":
     case "user":
-    case "assistant":
-      return partsText(item.parts);
+      return apart(item.parts.map(partText));
+    case "assistant": // said in one breath: its pieces are cut anywhere
+      return item.parts.map(partText).join("");
     case "output":
-      return partsText(resultParts(item));
+      return apart(resultParts(item).map(partText));
     case "reasoning":
       return item.text;
     case "call":
@@ -26,10 +27,6 @@ export function contentText(item: Item): string {
 
 export function argumentsText({ input, inputText }: CallItem): string {
   return inputText ?? (typeof input === "string" ? input : canonicalJson(input ?? null));
-}
-
-function partsText(parts: readonly Part[]): string {
-  return parts.map(partText).join("");
 }
 
 function partText(part: Part): string {

@@ -55,6 +55,19 @@ test("[PAGE-12] [P10] a page fades by turns in which nobody wants it", () => {
   expect(pinPage(wanted, "none")).toBe(wanted);
 });
 
+test("[PAGE-25] texts of one message or result stay apart, in the title and in what is recalled and searched", () => {
+  const parts = ["It took", "10", "20 s\n", "done"].map((one) => ({ type: "text" as const, text: one }));
+  const apart = "It took\n10\n20 s\ndone";
+  const [asked, note, result] = pages([
+    user("", { parts }),
+    user("", { parts, notice: "tool-gone" }),
+    output("c", { parts }),
+  ]);
+  expect([asked!.title, note!.title]).toEqual(["user: It took 10 20 s done", "tool-gone: It took 10 20 s done"]);
+  for (const page of [asked, note, result]) expect(contentText(page!.representations.full!.item)).toBe(apart);
+  expect(contentText(say("", { parts }))).toBe("It took1020 s\ndone"); // said in one breath, and cut anywhere
+});
+
 describe("tool output", () => {
   test.each(["constraint", "plan", "bootstrap", "preference", "conversation"] as const)(
     "[PAGE-4] can never become %s",
@@ -268,7 +281,7 @@ describe("what an item says, to be hashed and recalled", () => {
     [{ kind: "other", by: "model" }, "[]"],
     [call("c", { input: "ls -l" }), "read_file\nls -l"],
     [call("c", { inputText: "{}" }), "read_file\n{}"],
-    [user("", { parts: [foreign({ a: 1 }), foreign(undefined)] }), '{"a":1}null'],
+    [user("", { parts: [foreign({ a: 1 }), foreign(undefined)] }), '{"a":1}\nnull'],
     [
       user("", { parts: [{ type: "image", media: { url: "https://example.invalid/a.png" } }] }),
       "[image https://example.invalid/a.png]",

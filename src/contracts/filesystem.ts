@@ -34,13 +34,22 @@ export interface FileEdit {
   readonly all?: boolean;
 }
 
+/** Options of `list`. */
+export interface ListOptions {
+  /** Called with the folder if names in it are not text, which nothing here can name: they are counted, and not listed. */
+  readonly passedOver?: (path: string, why: HoldfastError) => void;
+}
+
 /** Options of `glob`. */
 export interface GlobOptions {
   /** The folder to search; patterns are relative to it. Default: the root. */
   readonly path?: string;
   /** Patterns of paths and folders to skip: `["node_modules", "dist/**"]`. */
   readonly exclude?: readonly string[];
-  /** Called with each path that may not be read or is too large. The search goes on without it. */
+  /**
+   * Called with each path that may not be read or is too large, and with each folder that holds names that are not text.
+   * The search goes on without them.
+   */
   readonly passedOver?: (path: string, why: HoldfastError) => void;
 }
 
@@ -93,7 +102,7 @@ export interface Filesystem {
   /** Moves or renames. Refuses to replace anything. */
   move(from: string, to: string): Promise<void>;
   /** Lists a folder, sorted by name. Default: the root. */
-  list(path?: string): Promise<readonly FileEntry[]>;
+  list(path?: string, options?: ListOptions): Promise<readonly FileEntry[]>;
   /** Paths of files and links that match, in the order of a walk. `*` matches within a name, `**` across folders. */
   glob(pattern: string, options?: GlobOptions): Promise<readonly string[]>;
   /** Lines that contain a text or match a pattern. Files that are not text are skipped. */

@@ -1,11 +1,11 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
-import type { FileEntry, FileStat, Filesystem } from "../contracts/filesystem.ts";
+import type { FileEntry, FileStat, Filesystem, ListOptions } from "../contracts/filesystem.ts";
 import { edited } from "./edit.ts";
 import type { FileLayer, LayerNode, Located } from "./layer.ts";
 import { namesOfTarget } from "./links.ts";
 import { isPath, namesIn } from "./path.ts";
-import { grepIn, walk } from "./search.ts";
+import { grepIn, listing, walk } from "./search.ts";
 
 const ANY_MODE = 0o777;
 
@@ -64,7 +64,7 @@ export function filesystemOver(layer: FileLayer): Filesystem {
         throw new HoldfastError("FILE_BAD_PATH", { path: to, fault: "lies inside what is moved" });
       await layer.move(source.names, names);
     },
-    list: async (path = "") => listed(layer, await see(path), path),
+    list: async (path = "", options = {}) => listed(layer, await see(path), path, options),
     glob: async (pattern, options = {}) => {
       const found: string[] = [];
       for await (const path of walk(layer, await see(options.path ?? ""), pattern, options)) found.push(path);
@@ -113,10 +113,15 @@ function mustBeFile(node: LayerNode | undefined, path: string): void {
   if (node.kind === "other") throw new HoldfastError("FILE_SPECIAL", { path });
 }
 
-async function listed(layer: FileLayer, { names, node }: Located, path: string): Promise<readonly FileEntry[]> {
+async function listed(
+  layer: FileLayer,
+  { names, node }: Located,
+  path: string,
+  { passedOver }: ListOptions,
+): Promise<readonly FileEntry[]> {
   if (node === undefined) throw new HoldfastError("FILE_NOT_FOUND", { path });
   if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
-  return layer.list(names);
+  return listing(layer, names, passedOver);
 }
 
 async function statOf(layer: FileLayer, { names, node }: Located, path: string): Promise<FileStat> {

@@ -25,7 +25,8 @@ export interface FileLayer {
   at(names: readonly string[], follow: boolean): Promise<Located>;
   /** The same, and nothing is remembered: writing is not reading, so two calls that only write do not meet. */
   place(names: readonly string[]): Promise<Located>;
-  list(names: readonly string[]): Promise<readonly FileEntry[]>;
+  /** `unnamed` hears how many names there are no text, if any are: nobody can ask for them, so they are not listed. */
+  list(names: readonly string[], unnamed?: (count: number) => void): Promise<readonly FileEntry[]>;
   read(names: readonly string[]): Promise<Bytes>;
   stream(names: readonly string[], range?: ByteRange): AsyncIterable<Bytes>;
   digest(names: readonly string[]): Promise<BlobName>;

@@ -32,7 +32,7 @@ export class InMemoryFilesystem implements Filesystem, Snapshotable<FilesystemSn
   readonly edit: Filesystem["edit"] = (path, edits) => this.#files.edit(path, edits);
   readonly delete: Filesystem["delete"] = (path, options) => this.#files.delete(path, options);
   readonly move: Filesystem["move"] = (from, to) => this.#files.move(from, to);
-  readonly list: Filesystem["list"] = (path) => this.#files.list(path);
+  readonly list: Filesystem["list"] = (path, options) => this.#files.list(path, options);
   readonly glob: Filesystem["glob"] = (pattern, options) => this.#files.glob(pattern, options);
   readonly grep: Filesystem["grep"] = (find, options) => this.#files.grep(find, options);
   readonly exists: Filesystem["exists"] = (path) => this.#files.exists(path);

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { GlobOptions, GrepMatch, GrepOptions } from "../contracts/filesystem.ts";
+import type { FileEntry, GlobOptions, GrepMatch, GrepOptions, ListOptions } from "../contracts/filesystem.ts";
 import { globOf } from "./glob.ts";
 import type { FileLayer, Located } from "./layer.ts";
 
@@ -17,7 +17,7 @@ export async function* walk(
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const below: (readonly string[])[] = [];
     const names = [...start, ...folder];
-    const listed = layer.list(names);
+    const listed = listing(layer, names, passedOver);
     const entries = folder.length === 0 ? await listed : await unlessClosed(listed, names, passedOver);
     for (const { name, kind } of entries ?? []) {
       const place = [...folder, name];
@@ -27,6 +27,19 @@ export async function* walk(
     }
     for (const place of below.reverse()) folders.push(place);
   }
+}
+
+/** What a folder holds; of names that are no text it is told that they are there. */
+export function listing(
+  layer: FileLayer,
+  names: readonly string[],
+  passedOver: ListOptions["passedOver"],
+): Promise<readonly FileEntry[]> {
+  if (passedOver === undefined) return layer.list(names);
+  const path = names.join("/");
+  return layer.list(names, (count) =>
+    passedOver(path, new HoldfastError("FILE_NAME_NOT_TEXT", { path, names: count })),
+  );
 }
 
 export async function* grepIn(

@@ -129,7 +129,7 @@ class Planner {
         if (item.kind === "reasoning" && !followed) this.#leaveOut({ kind: "broken-bond", at, bond: "reasoning" });
         else if (item.kind === "approval-request" && this.#isGone(batch.askedBy(at, item.callId))) {
           this.#unask(batch, item.approvalId, at);
-        } else if (item.kind !== "approval-request" || item.callId === undefined) followed = true;
+        } else if (leadsFrom(item)) followed = true;
       }
     }
   }
@@ -306,6 +306,11 @@ class Planner {
   #place({ batch, ordinal = 0 }: Resolved, item: Item): void {
     this.#placed.push({ before: (batch as Batch).placeOf(ordinal), ordinal, item });
   }
+}
+
+/** Whether a thought may have led to it: to a request of a call it did with the call, and a result came from elsewhere. */
+function leadsFrom(item: Item): boolean {
+  return item.kind === "approval-request" ? item.callId === undefined : item.kind !== "output";
 }
 
 function detached(item: Item): Item {

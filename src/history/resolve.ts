@@ -52,7 +52,14 @@ export function resolve(scan: PairScan, items: readonly Item[], options: CheckOp
   const strays = new Strays(scan);
   const asked = new Set([...scan.requests.values()].map((request) => request.callId));
   const lost = new Set<ToolCallId>();
+  const paused: Resolved[] = [];
   for (const pair of openPairs(scan)) {
+    const { at, call, batch, ordinal, tail } = pair;
+    // A provider's own call at the very end is paused, not lost; further up only the provider could have answered it.
+    if (call.server === true) {
+      (tail ? paused : found).push({ kind: "missing-output", at, call: at, batch, ordinal });
+      continue;
+    }
     const verdict = judge(scan, pair, { strays, asked, options });
     if (verdict === undefined) continue;
     if ("waitsFor" in verdict) inFlight.push(verdict);
@@ -70,6 +77,7 @@ export function resolve(scan: PairScan, items: readonly Item[], options: CheckOp
   for (const [call, finding] of scan.forged) if (!mended.has(call)) found.push(finding);
   for (const at of scan.pending) found.push({ kind: "broken-bond", at, bond: "reasoning" });
   const goesOn = found.some(({ kind, batch }) => batch === scan.batch && GOES_ON.includes(kind));
+  if (found.some((finding) => isSplit(scan, finding))) found.push(...paused);
   for (const finding of unanswered(scan, lost, goesOn)) found.push(finding);
   found.sort((one, other) => one.at - other.at);
   const faults = found.map((finding) => faultOf(finding, items, options.profile));
@@ -111,8 +119,6 @@ function judge(
 ): Resolved | OpenCall | undefined {
   const { at, call, batch, ordinal, tail } = pair;
   const place = { at, call: at, batch, ordinal };
-  // A provider's own call at the very end is paused, not lost; further up only the provider could have answered it.
-  if (call.server === true) return tail ? undefined : { kind: "missing-output", ...place };
   if (call.callId === undefined || call.callId === "")
     return isPartial(call) ? { kind: "partial-call", ...place } : { kind: "missing-output", ...place, ...INTERRUPTED };
   const early = strays.take(call, at);
@@ -178,6 +184,12 @@ function orphan(scan: PairScan, items: readonly Item[], at: number): Resolved {
 
 /** Faults of an answer that repair mends behind it: the answer is then no longer the last. */
 const GOES_ON: readonly FaultKind[] = ["missing-output", "output-before-call", "unknown-tool"];
+
+/** Whether what repair does about it parts the newest answer: what was paused in its first half is no longer at the end. */
+function isSplit({ batch }: PairScan, finding: Resolved): boolean {
+  if (finding.batch !== batch || !GOES_ON.includes(finding.kind)) return false;
+  return finding.kind === "unknown-tool" || batch.placeOf(finding.ordinal ?? 0) <= batch.lastModel;
+}
 
 /** Approval requests that nobody answered and whose call nobody ran: they would wait for ever. */
 function unanswered(scan: PairScan, lost: ReadonlySet<ToolCallId>, goesOn: boolean): Resolved[] {

@@ -73,6 +73,8 @@ export class PairScan {
   pending: number[] = [];
   #reasoningIds: string[] = [];
   readonly #serverCalls = new Map<ToolCallId, number>();
+  /** Requests of no call that somebody has answered. */
+  readonly #consented = new Set<string>();
   #phase: Phase = "host";
   /** The last item of an answer that is not a thought. */
   #solid = -1;
@@ -140,7 +142,7 @@ export class PairScan {
     this.#follows(call, at);
     const { batch } = this;
     if (call.server === true) {
-      if (call.callId !== undefined) this.#serverCalls.set(call.callId, at);
+      if (call.callId !== undefined && call.callId !== "") this.#serverCalls.set(call.callId, at);
       return batch.add(at, call);
     }
     if (call.callId === undefined && call.callKind === "shell") {
@@ -256,6 +258,13 @@ export class PairScan {
       this.settled.push({ kind: "broken-bond", at, bond: "approval" });
       return;
     }
+    // The id is taken: sent without one, as the provider has it, the request could be answered by nobody.
+    if (item.callId === undefined && this.#consented.has(item.approvalId)) {
+      this.#solid = solid;
+      this.batch.kept = true;
+      this.settled.push({ kind: "broken-bond", at, bond: "approval", batch: this.batch });
+      return;
+    }
     this.#askAgain(item.approvalId);
     this.requests.set(item.approvalId, { at, callId: item.callId, batch: this.batch });
     // A call that the provider runs once it may is its own request: the thought before it led to it.
@@ -279,6 +288,7 @@ export class PairScan {
       return;
     }
     this.requests.delete(item.approvalId);
+    if (request.callId === undefined) this.#consented.add(item.approvalId);
     const call = this.batch.askedBy(request.at, request.callId);
     if (call !== undefined && item.approved) this.approved.add(call);
     else if (call !== undefined) this.denied.set(call, item.reason);

@@ -9,7 +9,7 @@ test("[EXEC-19] the tool keeps what a command did that succeeded, and undoes one
   expect([good.ok, good.output, text("a")]).toEqual([true, "Exit code 0.\nsaid\nstderr:\nwarned\nChanged: a.", "a\n"]);
   const bad = await exec({ command: "rm a; echo no; exit 3" });
   expect([bad.ok, bad.reason, text("a")]).toEqual([false, "command-failed", "a\n"]);
-  expect(bad.output).toContain("Exit code 3.\nno\nChanged: a. Its changes were undone.");
+  expect(bad.output).toContain("Exit code 3.\nno\nChanged: a.\nIts changes were undone.");
   const kept = await exec({ command: "echo report > report; exit 1", keep_on_failure: true });
   expect([kept.ok, text("report")]).toEqual([true, "report\n"]);
   const slow = await exec({ command: "sleep 50", seconds: 1 });

@@ -2,7 +2,7 @@ import { shownName } from "../base/shown-name.ts";
 import { type Call, defineTool, HoldfastError, type Tool } from "../index.ts";
 import { argumentsOf, optional, text, whole } from "./arguments.ts";
 import { type ToolLimits, withinBytes } from "./limits.ts";
-import { fileFailure, passedOver, plainPath } from "./look.ts";
+import { fileFailure, passedOver, plainPath, Unreadable } from "./look.ts";
 
 const DEEPEST = 8;
 
@@ -20,21 +20,23 @@ export function listFilesTool({ paths: most, bytes }: ToolLimits): Tool {
       const path = plainPath(given);
       const skipped = new Set(passedOver(path));
       const found: string[] = [];
+      const unnamed = new Unreadable();
       let unseen = 0;
       try {
         await walk(path, 1);
       } catch (error) {
         return fileFailure(call, path, error);
       }
-      if (found.length === 0) return `[${path === "" ? "the workspace" : shownName(path)} is empty]`;
+      if (found.length + unnamed.words.length === 0)
+        return `[${path === "" ? "the workspace" : shownName(path)} is empty]`;
       const shown = withinBytes(found, bytes);
       const more = unseen + found.length - shown.length;
-      if (more === 0) return shown.join("\n");
       // What is in the folders among them was not looked at.
-      return `${shown.join("\n")}\n[and ${depth > 1 ? "at least " : ""}${more} more; list one of its folders, or use glob]`;
+      const left = `[and ${depth > 1 ? "at least " : ""}${more} more; list one of its folders, or use glob]`;
+      return [...shown, ...(more === 0 ? [] : [left]), ...unnamed.words].join("\n");
 
       async function walk(folder: string, level: number): Promise<void> {
-        for (const { name, kind } of await call.files.list(folder)) {
+        for (const { name, kind } of await call.files.list(folder, { passedOver: unnamed.add })) {
           const place = folder === "" ? name : `${folder}/${name}`;
           if (found.length >= most) {
             unseen += 1;

@@ -38,12 +38,18 @@ export async function misplaced({ files }: Call, given: string): Promise<string 
   return `Paths are relative to the workspace, and there is no ${shownName(folder)} in it. If you mean a new folder, say ${shownName(path)}.`;
 }
 
-/** What a search passed over because it may not or cannot be read, or is too large to be: said at its end. */
+const WHY: Readonly<Record<string, (why: HoldfastError) => string>> = {
+  FILE_TOO_LARGE: () => "too large",
+  FILE_NAME_NOT_TEXT: ({ details: { names } }) =>
+    names === 1 ? "a name that is not UTF-8" : `${Number(names)} names that are not UTF-8`,
+};
+
+/** What a list or a search passed over because it may not or cannot be read, or named, or is too large to be: said at its end. */
 export class Unreadable {
   readonly #places: string[] = [];
 
   readonly add = (path: string, why: HoldfastError): void => {
-    this.#places.push(`${shownName(path)} (${why.code === "FILE_TOO_LARGE" ? "too large" : "not readable"})`);
+    this.#places.push(`${path === "" ? "the workspace" : shownName(path)} (${WHY[why.code]?.(why) ?? "not readable"})`);
   };
 
   /** What may be text to people, in an encoding that is not looked into. */

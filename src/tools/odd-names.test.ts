@@ -1,7 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { platform } from "node:os";
 import { expect, test } from "vitest";
+import { type HoldfastError, type HostPort, realHost } from "../index.ts";
 import { withTools } from "../../test/support/tools.ts";
-import { work } from "../../test/support/workspaces.ts";
-import { execTool } from "./entry.ts";
+import { freshRoot, work } from "../../test/support/workspaces.ts";
+import { execTool, workspaceTools } from "./entry.ts";
 
 const ODD = {
   "src/a\nb.ts": "find me\n",
@@ -61,3 +64,46 @@ test("[TOOL-12] a name that is like another in letters of any script is told, al
   expect(await said("read_file", { path: "u\u0308ber.txt" })).toContain("The workspace has: über.txt.");
   expect(await said("read_file", { path: "設定.yaml" })).toContain("The workspace has: 設定.json.");
 });
+
+test("[TOOL-31] [FILE-20] names that are not UTF-8 are counted by every list and search that would hold them", async () => {
+  const at = freshRoot();
+  const odd: Uint8Array[] = [];
+  const port: HostPort = {
+    ...realHost,
+    names: (path) => {
+      const names = realHost.names(path);
+      return names.some((name) => Buffer.from(name).equals(Buffer.from("b.ts"))) ? [...names, ...odd] : names;
+    },
+  };
+  const { session, put, files } = await work({ tools: workspaceTools(), workspace: { root: at.root, port } }, at);
+  put("src/a.ts", "find me\n");
+  put("src/b.ts", "");
+  const said = async (name: string, input: object) => (await session.runTool({ name, input })).output;
+  expect(await said("list_files", { depth: 2 })).toBe("src/\nsrc/a.ts\nsrc/b.ts");
+  odd.push(Buffer.from([0xff]), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
+  const skipped = "[skipped: src (2 names that are not UTF-8)]";
+  expect(await said("list_files", { depth: 2 })).toBe(`src/\nsrc/a.ts\nsrc/b.ts\n${skipped}`);
+  expect(await said("list_files", { depth: 1 })).toBe("src/"); // it did not look into src
+  expect(await said("glob", { pattern: "**/*" })).toBe(`src/a.ts\nsrc/b.ts\n${skipped}`);
+  expect(await said("glob", { pattern: "*.md" })).toBe("[no file matches]");
+  expect(await said("grep", { pattern: "find" })).toBe(`src/a.ts:1:find me\n${skipped}`);
+  const passed: unknown[] = [];
+  const passedOver = (path: string, { code, details }: HoldfastError) => passed.push([path, code, details["names"]]);
+  expect((await files.list("src", { passedOver })).map(({ name }) => name)).toEqual(["a.ts", "b.ts"]);
+  expect(await files.glob("**", { passedOver })).toEqual(["src/a.ts", "src/b.ts"]);
+  for await (const match of files.grep("nothing", { passedOver })) expect(match).toBe(undefined);
+  expect(passed).toEqual(Array.from({ length: 3 }, () => ["src", "FILE_NAME_NOT_TEXT", 2]));
+});
+
+test.skipIf(platform() !== "linux")(
+  "[TOOL-31] a folder that holds nothing but such names is not called empty",
+  async () => {
+    const { session, put, on } = await work({ tools: workspaceTools() });
+    put("src/a.ts", "");
+    writeFileSync(Buffer.concat([Buffer.from(`${on("src")}/`), Buffer.from([0xff])]), "x");
+    await session.files.delete("src/a.ts");
+    expect((await session.runTool({ name: "list_files", input: { path: "src" } })).output).toBe(
+      "[skipped: src (a name that is not UTF-8)]",
+    );
+  },
+);

@@ -259,6 +259,73 @@ describe("an effect", () => {
     expect(did).toEqual(["refund a 1"]);
   });
 
+  describe("that is over, and whose end the store refused to have written down", () => {
+    /** Pays, and lets the store refuse what comes then; goes on, fails or rolls back the part in which it paid. */
+    const paysOnce = (spec: EffectSpec, ledger: () => ListLedger, kind: string) =>
+      writes<{ readonly goesOn: "stays" | "fails" | "rolls back" | "asks again" }>(
+        "charge",
+        async ({ goesOn }, call) => {
+          const pay = () => call.effect("payment", { n: 1 }, { key: "a" });
+          ledger().failOn = kind;
+          const paid = goesOn === "rolls back" ? call.transaction(pay) : pay();
+          await expect(paid).rejects.toThrow(`cannot write ${kind}`);
+          ledger().failOn = undefined;
+          if (goesOn === "asks again") return pay();
+          return goesOn === "fails" ? call.fail("no", "no") : "ok";
+        },
+        { effects: { payment: spec } },
+      );
+    const charged = (kind: string, more?: Partial<EffectSpec>) => {
+      const { did, spec } = bank(more);
+      const made: ReturnType<typeof rig> = rig([paysOnce(spec, () => made.ledger, kind)]);
+      const charge = (id: string, goesOn: string) => made.transactions.run({ id, name: "charge", input: { goesOn } });
+      return { did, charge, ...made };
+    };
+
+    test.each(["stays", "asks again"])(
+      "[TX-51] is known to have happened, here and, with the end of its call that %s, in the journal",
+      async (goesOn) => {
+        const { did, charge, ledger } = charged("effect-done");
+        expect((await charge("c1", goesOn)).effects).toMatchObject([{ key: "a", is: "happened" }]);
+        expect(ledger.kinds("c1")).toEqual(["opened", "effect-opened", "effect-done", "closed"]);
+        expect(ledger.closings()).toMatchObject([{ effects: "happened" }]);
+        expect(did).toEqual(["pay a"]);
+      },
+    );
+
+    test.each(["fails", "rolls back"])("[TX-51] is undone with what had asked for it and %s", async (goesOn) => {
+      const { did, charge, ledger } = charged("effect-done");
+      expect((await charge("c1", goesOn)).ok).toBe(goesOn !== "fails");
+      expect(did).toEqual(["pay a", "refund a 1"]);
+      expect(ledger.kinds("c1").filter((kind) => kind.startsWith("effect-un"))).toEqual([
+        "effect-undoing",
+        "effect-undone",
+      ]);
+      expect(ledger.closings()).toMatchObject([{ effects: "none" }]);
+    });
+
+    test("[TX-51] and of which the store never hears is known here as long as it is known", async () => {
+      const { did, charge, ledger, transactions } = charged("effect-done");
+      ledger.effectDone = () => Promise.reject(new Error("cannot write effect-done"));
+      expect((await charge("c1", "asks again")).output).toEqual({ receipt: 1 });
+      expect(transactions.effects.of("c1")).toMatchObject([{ key: "a", is: "happened" }]);
+      await transactions.undoEffects(["c1"]);
+      expect(did).toEqual(["pay a", "refund a 1"]);
+    });
+
+    test("[TX-51] is known not to have happened: its key is free", async () => {
+      let declines = 1;
+      const run = () => {
+        declines -= 1;
+        if (declines >= 0) throw new EffectDidNotHappen("card declined");
+        return "paid";
+      };
+      const { charge, ledger } = charged("effect-undone", { run });
+      expect(await charge("c1", "asks again")).toMatchObject({ output: "paid", effects: [{ is: "happened" }] });
+      expect(ledger.closings()).toMatchObject([{ effects: "happened" }]);
+    });
+  });
+
   test("[TX-24] that the tool does not declare, or whose data cannot be kept, is not done", async () => {
     const { did, spec } = bank({ run: async () => new Date(0) as unknown as Json });
     const dated = { at: new Date(0) } as unknown as Json;
@@ -303,6 +370,47 @@ describe("an effect", () => {
     ]);
     expect(did).toEqual(["pay both", "pay first", "pay second", "refund first 1"]);
     expect(charged?.attempts).toBe(2);
+  });
+
+  test("[TX-52] of an attempt that was given up is told, in the records of that call and of those inside it, as about to be undone", async () => {
+    const { did, spec } = bank();
+    const forGood: EffectSpec = { run: (args, context) => spec.run(args, context) };
+    const charge = writes<{ readonly key: string }>(
+      "charge",
+      ({ key }, call) => call.effect(key === "forgood" ? "mail" : "payment", { n: 0 }, { key }),
+      { effects: { payment: spec, mail: forGood } },
+    );
+    const outer = writes(
+      "outer",
+      async (_, call) => {
+        const isFirst = call.get(counter) === 0;
+        await quiet();
+        if (isFirst) await call.effect("payment", { n: 1 }, { key: "own" });
+        for (const key of isFirst ? ["both", "first", "forgood"] : ["both"])
+          await call.run({ name: "charge", input: { key } });
+      },
+      { effects: { payment: spec } },
+    );
+    const { transactions, ledger } = rig([charge, outer, writes("add", (_, call) => call.dispatch(counter.added(1)))]);
+    const [outcome] = await transactions.runAll([
+      { id: "c1", name: "outer", input: {} },
+      { id: "c2", name: "add", input: {} },
+    ]);
+    expect(did.filter((line) => line.startsWith("refund"))).toEqual(["refund first 0", "refund own 1"]);
+    const ends = new Map(ledger.closings().map((closing) => [closing.callId, closing]));
+    const said = (id: string) => /Effects outside: (.*?)[.] It had run/.exec(ends.get(id)?.output as string)?.[1];
+    expect([said("c1.1"), said("c1.2"), said("c1.3")]).toEqual([
+      "payment (both) happened",
+      "payment (first) happened: it is about to be undone",
+      "mail (forgood) happened and was not undone: no way to undo it is declared here",
+    ]);
+    expect(ends.get("c1")).toMatchObject({ status: "success", effects: "happened" });
+    expect(outcome?.effects.map(({ key, is }) => [key, is])).toEqual([
+      ["own", "undone"],
+      ["first", "undone"],
+      ["forgood", "not-undone"],
+      ["both", "happened"],
+    ]);
   });
 
   test("[TX-28] so is one of a call inside an attempt that was given up, unless a call inside the next asks for it", async () => {

@@ -15,7 +15,7 @@ import {
   type Standing,
 } from "./effect.ts";
 import type { EffectLedger } from "./ledger.ts";
-import { isFree, type KnownEffect, KnownEffects, reportNow, reportOf } from "./known-effects.ts";
+import { inOrder, isFree, type KnownEffect, KnownEffects, reportNow, reportOf } from "./known-effects.ts";
 import type { Tool } from "./tool.ts";
 import { undoingOf, whyNever, whyNotUndone } from "./undo-effect.ts";
 
@@ -36,6 +36,8 @@ export class EffectBook {
   readonly #clock: Clock;
   readonly #ids: CallIds;
   readonly #known = new KnownEffects();
+  /** How the store is told of the end of those of which it refused to hear: this process knows better than the journal. */
+  readonly #untold = new Map<KnownEffect, () => Promise<void>>();
   #keepsAll = false;
   readonly #running = new Map<string, Promise<Json>>();
   readonly #undoing = new Map<string, { readonly of: KnownEffect; readonly work: Promise<EffectReport> }>();
@@ -100,6 +102,18 @@ export class EffectBook {
       for (const id of remembered.keys()) if (this.#ids.outermost(id) === callId) remembered.delete(id);
   }
 
+  /** Tells the store again what it refused to hear, as far as it hears it now. */
+  async tellUntold(): Promise<void> {
+    const untold = [...this.#untold.keys()]; // who is refused once more comes in again at the end
+    for (const known of untold) await this.#tellAgain(known);
+  }
+
+  /** Whether it is done and this call relies on it, whatever the call was told when it asked. */
+  isDoneFor(callId: string, id: string): boolean {
+    const known = this.#known.get(id);
+    return known?.standing.is === "done" && known.owners.has(callId);
+  }
+
   /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
   get isEmpty(): boolean {
     return this.#known.isEmpty;
@@ -129,6 +143,7 @@ export class EffectBook {
     if (request.signal.aborted) throw ended(request); // asked for anew behind its call's end, it would be remembered for ever
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
     await this.#undoing.get(id)?.work.catch(() => {});
+    await this.tellUntold();
     const known = this.#known.get(id);
     if (known?.standing.is === "undoing") await this.#undo(known, () => tool.effects[name]);
     // Whatever it waited for, its call may have ended meanwhile, and would never be told.
@@ -168,8 +183,7 @@ export class EffectBook {
    * ended: cut off in between, the next process does.
    */
   async leaveUntouched(callId: string, specOf: SpecOf): Promise<() => Promise<readonly EffectReport[]>> {
-    const touched = this.#touched.get(callId) ?? new Set();
-    const stale = this.#known.owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
+    const stale = this.#untouched(callId);
     this.#drop(stale, [callId]);
     try {
       await this.#tellLeft(stale, callId);
@@ -178,6 +192,26 @@ export class EffectBook {
       throw error;
     }
     return () => this.#undoFree(stale, specOf);
+  }
+
+  /** What only attempts that were given up asked for, and calls inside them: their end tells that it is undone behind it. */
+  givenUp(callId: string, inside: readonly string[], specOf: SpecOf): readonly EffectReport[] {
+    if (this.isEmpty) return [];
+    const stale = new Set(this.#untouched(callId));
+    const gone = new Set(inside);
+    return inOrder(stale.union(new Set(this.#known.owned(inside))))
+      .filter((known) =>
+        known.owners.keys().every((owner) => gone.has(owner) || (owner === callId && stale.has(known))),
+      )
+      .flatMap((known): readonly EffectReport[] => {
+        const report = foreseen(known, specOf);
+        if (report?.is !== "happened") return report === undefined ? [] : [report];
+        return [
+          report.detail === undefined
+            ? { ...report, detail: "it is about to be undone" }
+            : { ...report, is: "not-undone" },
+        ];
+      });
   }
 
   /** Undoes what only these calls rely on, newest first. One that cannot be undone is reported and stops nothing. */
@@ -227,12 +261,7 @@ export class EffectBook {
       .owned([...gone])
       .toReversed()
       .filter(({ owners }) => owners.keys().every((owner) => gone.has(owner)))
-      .flatMap(({ entry, standing }) => {
-        const report = reportOf(entry, standing);
-        if (report === undefined || standing.is !== "done") return report ?? [];
-        const detail = whyNever(undoingOf(entry.args, standing.result, () => specOf(entry.tool, entry.name)));
-        return detail === undefined ? report : { ...report, detail };
-      });
+      .flatMap((known) => foreseen(known, specOf) ?? []);
   }
 
   async #begin(request: EffectRequest, id: string, generation: number): Promise<Json> {
@@ -243,7 +272,7 @@ export class EffectBook {
     const begun = this.#ledger.effectOpened(entry);
     const known = this.#known.make(entry, begun);
     const before = this.#known.get(id);
-    // Known before it is written down: a call that ends meanwhile must find it.
+    // KnownEffect before it is written down: a call that ends meanwhile must find it.
     this.#known.replace(id, known);
     this.#known.reliance.add(known, callId, this.#ids.outermost(callId));
     try {
@@ -255,18 +284,39 @@ export class EffectBook {
     let result: Json;
     try {
       result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
-      await this.#ledger.effectDone(entry, result);
-      this.#known.stand(known, { is: "done", result });
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
-        await this.#ledger.effectUndone(entry, "undone", "it did not happen");
         this.#known.stand(known, { is: "undone" });
+        await this.#tell(known, () => this.#ledger.effectUndone(entry, "undone", "it did not happen"));
       } else this.#known.stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
+    this.#known.stand(known, { is: "done", result });
+    try {
+      await this.#tell(known, () => this.#ledger.effectDone(entry, result));
+    } catch (error) {
+      this.#letGoFree([known]);
+      throw error;
+    }
     // The call ended while it ran, and found it neither done nor undone.
-    if (known.owners.size === 0) await this.#undo(known, () => spec);
+    if (isFree(known)) await this.#undo(known, () => spec);
     return result;
+  }
+
+  async #tell(known: KnownEffect, telling: () => Promise<void>): Promise<void> {
+    this.#untold.delete(known);
+    try {
+      await telling();
+    } catch (error) {
+      this.#untold.set(known, telling);
+      throw error;
+    }
+  }
+
+  /** Before anything else is said of it, and before a call ends. */
+  async #tellAgain(known: KnownEffect): Promise<void> {
+    const telling = this.#untold.get(known);
+    if (telling !== undefined) await this.#tell(known, telling).catch(() => {}); // refused once more, it is known here alone
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
@@ -370,6 +420,7 @@ export class EffectBook {
     const { entry, standing } = known;
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportNow(entry, standing);
+    await this.#tellAgain(known);
     const { result } = standing;
     const spec = undoingOf(entry.args, result, () => specOf(entry.tool, entry.name));
     // An earlier process may have undone it, and nobody here can: it stays what it is.
@@ -389,6 +440,20 @@ export class EffectBook {
     this.#known.stand(known, { is: "not-undone", result, detail });
     return { ...about, is: "not-undone", detail };
   }
+
+  /** What the last attempt of a call did not ask for again. */
+  #untouched(callId: string): readonly KnownEffect[] {
+    const touched = this.#touched.get(callId) ?? new Set();
+    return this.#known.owned([callId]).filter(({ entry }) => !touched.has(effectId(entry)));
+  }
+}
+
+/** As it stands, and why nobody here could undo it. */
+function foreseen({ entry, standing }: KnownEffect, specOf: SpecOf): EffectReport | undefined {
+  const report = reportOf(entry, standing);
+  if (report === undefined || standing.is !== "done") return report;
+  const detail = whyNever(undoingOf(entry.args, standing.result, () => specOf(entry.tool, entry.name)));
+  return detail === undefined ? report : { ...report, detail };
 }
 
 function ended({ callId, tool }: EffectRequest): HoldfastError {

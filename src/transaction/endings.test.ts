@@ -40,6 +40,8 @@ test.each([
   ["Done with 3.", "Done with 3. Its changes were undone."],
   ["Why?", "Why? Its changes were undone."],
   ["exit (1)", "exit (1) Its changes were undone."],
+  ["Exit code 3.\nno such file: a", "Exit code 3.\nno such file: a\nIts changes were undone."],
+  ["two\n", "two\nIts changes were undone."],
 ])("[TX-46] after %j what is added is a sentence of its own", async (message, output) => {
   const tool = defineTool({ name: "t", access: "write", run: (_, call) => call.fail("no", message) });
   expect(await rig([tool]).transactions.run({ id: "c", name: "t", input: {} })).toMatchObject({ output });

@@ -86,7 +86,7 @@ export function isFree({ owners }: KnownEffect): boolean {
   return owners.size === 0;
 }
 
-function inOrder(effects: Iterable<KnownEffect>): readonly KnownEffect[] {
+export function inOrder(effects: Iterable<KnownEffect>): readonly KnownEffect[] {
   return [...effects].toSorted((a, b) => a.nth - b.nth);
 }
 

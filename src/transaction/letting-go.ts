@@ -36,13 +36,14 @@ export class LettingGo {
     this.#asked = [];
   }
 
-  /** An effect is asked for in a stretch of its own. Who asked in vain does not rely on it. */
+  /** An effect is asked for in a stretch of its own. Who asked in vain does not rely on it, unless it was done all the same. */
   async ask<T>(asked: Asked, effect: () => Promise<T>): Promise<T> {
     this.#asked.push(asked);
     try {
       return await effect();
     } catch (error) {
-      this.#asked = this.#asked.filter((other) => other !== asked);
+      const isDone = this.#parts.world.effects.isDoneFor(asked.callId, asked.effect);
+      if (!isDone) this.#asked = this.#asked.filter((other) => other !== asked);
       throw error;
     }
   }

@@ -126,7 +126,8 @@ export function loggedOf(outcome: CallOutcome, at: string): ToolInvoked {
 /** Only that it ended, and how: what was logged and noted of it could not be kept, and whoever reads of it is told. */
 export function bareOf(outcome: CallOutcome, why: unknown): CallOutcome {
   const { notes: _notes, payload: _payload, attemptFailures: _failures, ...bare } = outcome;
-  return { ...bare, output: `${inWords(bare.output)} What it logged and noted could not be kept: ${inWords(why)}` };
+  const lost = `What it logged and noted could not be kept: ${inWords(why)}`;
+  return { ...bare, output: behind(inWords(bare.output), [lost]) };
 }
 
 export function summaryOf({ output }: CallOutcome): string {
@@ -146,8 +147,14 @@ function wordsOf(
   const stuck = effects.filter(({ is }) => is !== "undone").map(effectWords);
   const outside = stuck.length === 0 ? [] : [`Effects outside: ${inWords(stuck.join("; "))}.`];
   const children = stuckChildren.length === 0 ? [] : [`Not taken back: ${inWords(stuckChildren.join("; "))}.`];
-  const more = [...changes, ...outside, ...children, ...stopped];
-  return [more.length === 0 ? inWords(ending.message) : ended(inWords(ending.message)), ...more].join(" ");
+  return behind(inWords(ending.message), [...changes, ...outside, ...children, ...stopped]);
+}
+
+/** Behind several lines on a line of its own: a command's last line would seem to go on with it. */
+function behind(message: string, sentences: readonly string[]): string {
+  if (sentences.length === 0) return message;
+  const isOneLine = !message.includes("\n");
+  return `${isOneLine ? `${ended(message)} ` : message.replace(/\n?$/, "\n")}${sentences.join(" ")}`;
 }
 
 /** A list at the end of a message would seem to go on with what follows it. */

@@ -31,6 +31,7 @@ export async function settle(
   open.end();
   await open.turn;
   await open.lettingGo.settled();
+  if (!world.effects.isEmpty) await world.effects.tellUntold();
   try {
     return ending.kind === "succeeded"
       ? await commitOrDiscard(world, open, ending, mayRunAgain)
@@ -105,8 +106,11 @@ function isConflict(tried: Tried): tried is { readonly instead: Discarded } {
 async function commit(world: CallWorld, open: OpenCall, ending: Ending): Promise<Tried> {
   const { state } = world;
   if (open.doomed !== undefined) return { instead: endingOfThrown(open.doomed) };
-  const inside = [...open.inner.superseded(), ...open.inner.nested];
-  const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(open, world.effects.of(open.call.id), inside) });
+  const { effects } = world;
+  const givenUp = effects.givenUp(open.call.id, idsOf(open.inner.superseded()), specsOf(world));
+  const inside = [...open.inner.superseded(givenUp), ...open.inner.nested];
+  const reports = lastOfEach([...effects.of(open.call.id), ...givenUp]);
+  const outcome = outcomeOf(ending, { ...factsOf(open), effects: told(open, reports, inside) });
   const outcomes = [...inside, outcome];
   const pre = boundary(world, outcome, "pre_tool");
   const unlogged = open.branch.savepoint();

@@ -1,5 +1,5 @@
 import { SystemClock } from "../base/clock.ts";
-import { HoldfastError } from "../base/errors.ts";
+import { eachOf, HoldfastError } from "../base/errors.ts";
 import { BOOLEAN, checkOptions } from "../base/options.ts";
 import { SystemRandom } from "../base/random.ts";
 import type { Bytes } from "../contracts/blob-store.ts";
@@ -283,15 +283,7 @@ export class Holdfast implements AsyncDisposable {
    */
   async close(): Promise<void> {
     this.#inUse.refuseInside();
-    try {
-      await this.#inUse.closeAll();
-    } finally {
-      try {
-        await this.#workspaces.close();
-      } finally {
-        await this.store.close();
-      }
-    }
+    await eachOf([() => this.#inUse.closeAll(), () => this.#workspaces.close(), () => this.store.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@ import type { Json } from "../base/json.ts";
 import type { Model, PartialAnswer } from "../contracts/model.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import type { RecordDraft } from "../records/kinds.ts";
-import { type Item, type MediaSource, type Part, textOf } from "../wire/item.ts";
+import { type Item, type MediaSource, type Part, spokenText, textOf } from "../wire/item.ts";
 import { keepItems } from "../wire/keep.ts";
 import type { Unanswered } from "./ask.ts";
 import type { Ground } from "./ground.ts";
@@ -32,7 +32,7 @@ export async function userSaid(
   const blobs = contents.length === 0 ? {} : { blobs: contents.map(({ ref }) => ref) };
   const draft: RecordDraft = {
     kind: "user-said",
-    text: textOf(input),
+    text: spokenText({ kind: "user", parts: input }),
     parts: parts as unknown as readonly Json[],
     ...blobs,
   };

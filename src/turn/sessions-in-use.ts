@@ -1,4 +1,4 @@
-import { HoldfastError } from "../base/errors.ts";
+import { HoldfastError, throwAll } from "../base/errors.ts";
 import type { Session } from "./session.ts";
 
 /** The sessions that a kernel has opened for others and nobody has closed yet. */
@@ -20,10 +20,8 @@ export class SessionsInUse {
 
   /** All at once: each may have to wait for what runs in it. */
   async closeAll(): Promise<void> {
-    const failed = (await Promise.allSettled([...this.#sessions].map(closeOrLeave))).filter(
-      (end) => end.status === "rejected",
-    );
-    if (failed[0] !== undefined) throw failed[0].reason;
+    const ends = await Promise.allSettled([...this.#sessions].map(closeOrLeave));
+    throwAll(ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])));
   }
 }
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../base/errors.ts";
+import { eachOf, HoldfastError } from "../base/errors.ts";
 import { OneByOne } from "../base/one-by-one.ts";
 import type { Store } from "../contracts/store.ts";
 import type { GivenUp } from "../files/host/given-up.ts";
@@ -83,8 +83,9 @@ export class Workspaces {
   /** Gives every folder free, also those of sessions that nobody closed. */
   async close(): Promise<void> {
     await this.#line.run(async () => {
-      for (const opened of this.#open.values()) await (await opened).close();
+      const opened = [...this.#open.values()];
       this.#open.clear();
+      await eachOf(opened.map((folder) => async () => (await folder).close()));
     });
   }
 

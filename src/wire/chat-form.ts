@@ -13,21 +13,31 @@ export function chatForm(items: readonly Item[], profile: WireProfile, told: Adj
   if (profile.format !== "openai-chat") return items;
   let copy: Item[] | undefined;
   for (const [at, item] of items.entries()) {
-    const origin = item.origin?.format === profile.format ? item.origin : undefined;
-    if (profile.refusesDeveloper && item.kind === "system" && item.role === "developer") {
+    let now: Item = item;
+    if (profile.refusesDeveloper && now.kind === "system" && now.role === "developer") {
       told.push({ kind: "role-rewritten", at });
+      const origin = originOf(now);
       const read = origin === undefined ? {} : { origin: withMessage(origin, { ...origin.message, role: "system" }) };
-      (copy ??= items.slice())[at] = { ...item, role: "system", ...read };
-    } else if (origin !== undefined && hasEmptyCalls(origin.message)) {
+      now = { ...now, role: "system", ...read };
+    }
+    const origin = originOf(now);
+    if (origin !== undefined && hasEmptyCalls(origin.message)) {
       told.push({ kind: "blank-dropped", at });
       const { tool_calls: _calls, ...message } = origin.message;
-      (copy ??= items.slice())[at] = { ...item, origin: withMessage(origin, message) };
-    } else if (origin !== undefined && "parts" in item && item.kind !== "output" && hasBareAddress(origin.message)) {
-      told.push({ kind: "part-replaced", at }); // its part was read as the provider takes it
-      (copy ??= items.slice())[at] = { ...item, origin: { ...origin, changed: true } };
+      now = { ...now, origin: withMessage(origin, message) };
     }
+    const read = originOf(now);
+    if (read !== undefined && "parts" in now && now.kind !== "output" && hasBareAddress(read.message)) {
+      told.push({ kind: "part-replaced", at }); // its part was read as the provider takes it
+      now = { ...now, origin: { ...read, changed: true } };
+    }
+    if (now !== item) (copy ??= items.slice())[at] = now;
   }
   return copy ?? items;
+}
+
+function originOf({ origin }: Item): Origin | undefined {
+  return origin?.format === "openai-chat" ? origin : undefined;
 }
 
 /**

@@ -240,11 +240,15 @@ export function textOf(parts: readonly Part[]): string {
  */
 export function spokenText(item: SystemItem | UserItem | AssistantItem): string {
   if (item.kind === "assistant") return textOf(item.parts);
+  return apart(item.parts.map((part) => (part.type === "text" ? part.text : "")));
+}
+
+/** Each text on lines of its own. */
+export function apart(texts: readonly string[]): string {
   let all = "";
-  for (const part of item.parts) {
-    const text = part.type === "text" ? part.text : "";
-    const apart = all === "" || text === "" || all.endsWith("\n") || text.startsWith("\n");
-    all += apart ? text : `\n${text}`;
+  for (const text of texts) {
+    const isApart = all === "" || text === "" || all.endsWith("\n") || text.startsWith("\n");
+    all += isApart ? text : `\n${text}`;
   }
   return all;
 }

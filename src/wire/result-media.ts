@@ -11,6 +11,7 @@ import type { WireProfile } from "./profiles.ts";
  */
 export function resultMedia(items: readonly Item[], profile: WireProfile, told: Adjustment[]): readonly Item[] {
   if (!items.some((item) => misplaced(item, profile).length > 0)) return items;
+  const paused = pausedFrom(items);
   const placed: Item[] = [];
   let waiting: Part[] = [];
   const show = () => {
@@ -25,7 +26,8 @@ export function resultMedia(items: readonly Item[], profile: WireProfile, told: 
       continue;
     }
     told.push({ kind: "media-moved", at });
-    const shown = moved.filter((part) => !isTooLarge(part, profile) && profile.messageMedia.test(typeOf(part)));
+    const fits = at < paused ? moved : [];
+    const shown = fits.filter((part) => !isTooLarge(part, profile) && profile.messageMedia.test(typeOf(part)));
     const { origin: _origin, ...rest } = item as AssistantItem | OutputItem;
     const inWords = (part: Media) => words(part, shown.includes(part) ? PLACE[rest.kind] : "not shown");
     const parts = rest.parts.map((part) => (isMedia(part) && moved.includes(part) ? inWords(part) : part));
@@ -37,6 +39,20 @@ export function resultMedia(items: readonly Item[], profile: WireProfile, told: 
 }
 
 const PLACE = { output: "shown after the results", assistant: "shown in the next message of the user" } as const;
+
+/** Where the last answer begins, if its provider is to go on with it: something shown behind it would be the end of that. */
+function pausedFrom(items: readonly Item[]): number {
+  const open = new Set<string>();
+  let from = items.length;
+  for (const role of ["tool", "assistant"] as const)
+    while (from > 0 && roleOf(items[from - 1] as Item) === role) from -= 1;
+  for (const item of items.slice(from)) {
+    if (item.kind === "call" && item.server === true) open.add(item.callId ?? "");
+    if (item.kind === "output" && item.server === true) open.delete(item.callId ?? "");
+    if (item.kind === "approval-request" && item.callId === undefined) open.add(item.approvalId);
+  }
+  return open.size === 0 ? items.length : from;
+}
 
 /** Whether nothing may stand between the two: the parts of an answer, and then all its results. */
 function isOfOneAnswer(before: Item | undefined, item: Item): boolean {

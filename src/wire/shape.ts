@@ -157,12 +157,18 @@ function blankVerdict(items: readonly Item[], at: number, profile: WireProfile):
   if (item.kind !== "assistant") return profile.refusesBlank ? "drop" : "keep";
   const beside = [items[at - 1], items[at + 1]].filter((other) => other !== undefined && other.step === item.step);
   const withCall = beside.some((other) => other?.kind === "call" || other?.kind === "other");
-  const withThought = items[at - 1]?.kind === "reasoning";
+  let before = at - 1; // what the provider ran between the thought and the words led nowhere
+  while (isServerOutput(items[before])) before -= 1;
+  const withThought = items[before]?.kind === "reasoning";
   if (!withCall && !withThought) return "drop";
   // In a message that is the list of its parts, no part at all leaves a thought alone.
   const isNothing = item.parts.length === 0 && profile.format === "ai-sdk";
   if (!profile.refusesBlank && !isNothing) return "keep";
   return withThought && items[at + 1]?.kind !== "call" ? "fill" : "drop";
+}
+
+function isServerOutput(item: Item | undefined): boolean {
+  return item?.kind === "output" && item.server === true;
 }
 
 /** A message of chat is one with the thought that it carries beside its text; elsewhere a thought is an item of its own. */

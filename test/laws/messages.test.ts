@@ -7,6 +7,7 @@ import type { Item } from "../../src/wire/item.ts";
 import { PROFILES, type ProfileId } from "../../src/wire/profiles.ts";
 import { readMessages, writeMessages } from "../../src/wire/project.ts";
 import { brokenHistory, wholeHistory } from "../histories/generate.ts";
+import { oddMessages } from "../histories/odd-messages.ts";
 import { wounded } from "../histories/wound-messages.ts";
 
 const RUNS = 10_000;
@@ -47,6 +48,13 @@ describe.each(profiles)("$id", (profile) => {
       const again = repairMessages(mended, { format, profile });
       expect(again.report.faults).toEqual([]);
       expect(again.messages).toBe(mended);
+    });
+  });
+
+  test("[WIRE-22] however odd a list is, what repair makes of it is returned by a second repair", () => {
+    hold(oddMessages(profile), (messages) => {
+      const { messages: mended } = repairMessages(messages, { format, profile });
+      expect(repairMessages(mended, { format, profile }).messages).toBe(mended);
     });
   });
 

@@ -167,10 +167,10 @@ export class Disk {
     }
   }
 
-  /** In the order of names. What is ours is not shown, nor what has no name in text. */
-  list(names: readonly string[]): readonly FileEntry[] {
+  /** In the order of names. What is ours is not shown, nor what has no name in text, which `unnamed` hears the number of. */
+  list(names: readonly string[], unnamed?: (count: number) => void): readonly FileEntry[] {
     const entries = this.root.within(names, (folder) =>
-      this.#textNames(folder)
+      this.#textNames(folder, unnamed)
         .filter((name) => !this.isOwn([...names, name]))
         .toSorted()
         .flatMap((name): FileEntry[] => {
@@ -236,12 +236,11 @@ export class Disk {
     return this.#exact || this.#textNames(folder).includes(name);
   }
 
-  #textNames(folder: Folder): readonly string[] {
-    return this.#port
-      .names(folder.at())
-      .filter((name) => isText(name))
-      .map(nameText)
-      .filter((name) => !isOwnName(name));
+  #textNames(folder: Folder, unnamed?: (count: number) => void): readonly string[] {
+    const all = this.#port.names(folder.at());
+    const names = all.filter((name) => isText(name));
+    if (names.length < all.length) unnamed?.(all.length - names.length);
+    return names.map(nameText).filter((name) => !isOwnName(name));
   }
 }
 

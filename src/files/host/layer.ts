@@ -52,7 +52,7 @@ function typed(layer: FileLayer): FileLayer {
     limits: layer.limits,
     at: guard((names, follow: boolean) => layer.at(names, follow)),
     place: guard((names) => layer.place(names)),
-    list: guard((names) => layer.list(names)),
+    list: guard((names, unnamed?: (count: number) => void) => layer.list(names, unnamed)),
     read: guard((names) => layer.read(names)),
     stream: async function* (names, range) {
       try {
@@ -92,11 +92,11 @@ class UntypedLayer implements FileLayer {
     return this.#view.locate(names, true);
   }
 
-  async list(names: readonly string[]): ReturnType<FileLayer["list"]> {
+  async list(names: readonly string[], unnamed?: (count: number) => void): ReturnType<FileLayer["list"]> {
     this.#access.look(`list ${names.join("/")}`, (value) =>
       [...childrenIn(value, names)].map(([name, , { now }]) => `${name}\0${now.kind}`).join("\0\0"),
     );
-    return this.#view.list(names);
+    return this.#view.list(names, unnamed);
   }
 
   async read(names: readonly string[]): Promise<Bytes> {

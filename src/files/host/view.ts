@@ -74,8 +74,8 @@ export class View {
     return namesOfTarget(folder, target, path);
   }
 
-  list(names: readonly string[]): readonly FileEntry[] {
-    const found = new Map(this.#host.disk.list(names).map((entry) => [entry.name, entry]));
+  list(names: readonly string[], unnamed?: (count: number) => void): readonly FileEntry[] {
+    const found = new Map(this.#host.disk.list(names, unnamed).map((entry) => [entry.name, entry]));
     for (const [name, path] of childrenIn(this.value, names)) {
       const above = this.above(path);
       if (above === undefined) continue;

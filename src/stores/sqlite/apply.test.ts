@@ -7,6 +7,8 @@ import { createHoldfast, type Holdfast } from "../../index.ts";
 import { toSessionId } from "../../records/ids.ts";
 import { appendOf, applied, begin, linkOf, sealed, take, write } from "../../testing/pen.ts";
 import { sqlite } from "./entry.ts";
+import { openSqlite } from "./open.ts";
+import { nodeSqlite, type SqliteDriver, type SqliteStatement } from "./vendor.ts";
 
 const folder = scratchFolder();
 let places = 0;
@@ -80,4 +82,46 @@ test("[STORE-14] a sweep removes no more than it is told at once, also where one
   }
   expect(swept.filter((count) => count > 0)).toEqual([1, 1, 1]); // the first, the fourth and the fifth
   expect(Math.max(...swept)).toBe(1);
+});
+
+test("[STORE-49] a step of a sweep reads the rows of sessions whole that somebody has written since, and their neighbours, and no others", async () => {
+  let whole = 0;
+  const driver = await nodeSqlite();
+  const counting: SqliteDriver = {
+    ...driver,
+    open: (path, how) => {
+      const connection = driver.open(path, how);
+      const prepare = (sql: string): SqliteStatement => {
+        const statement = connection.prepare(sql);
+        const all: SqliteStatement["all"] = (...values) => {
+          const rows = statement.all(...values);
+          if (/^SELECT id, created_at.* ORDER BY id/.test(sql)) whole += rows.length;
+          return rows;
+        };
+        return new Proxy(statement, {
+          get: (of, name) => (name === "all" ? all : (of[name as "run"].bind(of) as unknown)),
+        });
+      };
+      return { exec: (sql) => connection.exec(sql), prepare, close: () => connection.close() };
+    },
+  };
+  const store = await openSqlite(join(folder, "forks.db"), { durability: "process", driver: counting });
+  const origin = await begin(store, "origin");
+  const [record] = await write(origin, '"1"');
+  const fork = { kind: "fork", from: origin.session, after: linkOf(record!), at: "2026-01-01T00:00:00.000Z" } as const;
+  for (let nth = 1; nth < 600; nth += 1)
+    applied(await store.commit({ ...fork, session: toSessionId(`fork-${String(nth).padStart(3, "0")}`) }));
+  const step = async () => {
+    whole = 0;
+    applied(await store.commit({ kind: "sweep", limit: 256, candidates: [] }));
+    return whole;
+  };
+  expect([await step(), await step()]).toEqual([600, 0]);
+  await take(store, "fork-300");
+  expect(await step()).toBe(256);
+  expect(await step()).toBe(0);
+  const gone = await take(store, "fork-400");
+  applied(await store.commit({ kind: "delete", session: gone.session, epoch: gone.epoch }));
+  expect(await step()).toBeLessThanOrEqual(2 * 256);
+  await store.close();
 });

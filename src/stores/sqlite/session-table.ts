@@ -12,11 +12,20 @@ import { Witnesses } from "./witnesses.ts";
 // Composed once: a text composed at every call would have to be hashed at every call to find its statement.
 const SELECT_SESSION = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id = ?`;
 const SELECT_SESSIONS = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE id > ? ORDER BY id LIMIT ?`;
+const SELECT_CHECKSUMS = "SELECT id, checksum FROM sessions WHERE id > ? ORDER BY id LIMIT ?";
 const INSERT_SESSION = `INSERT INTO sessions (${SESSION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_ODD_SESSION = INSERT_SESSION.replace("INSERT", "INSERT OR IGNORE");
 const UPDATE_SESSION =
   "UPDATE sessions SET epoch = ?, owner = ?, lease_until = ?, head_seq = ?, head_hash = ?, anchor_seq = ?, anchor_hash = ?, checkpoint = ?, segments = ?, checksum = ? WHERE id = ?";
 const UPDATE_UNCHANGED_SESSION = `${UPDATE_SESSION} AND checksum = ?`;
+
+const PAGE = 256;
+
+/** A row that was read whole, and the checksum that covers all of it. */
+interface Proven {
+  readonly row: SessionRow;
+  readonly checksum: string;
+}
 
 /** A row for every session, sealed, and what proves it where the row is damaged: its name, its witness, its records. */
 export class SqliteSessionTable implements SessionTable {
@@ -24,6 +33,8 @@ export class SqliteSessionTable implements SessionTable {
   readonly #records: SqliteRecordTable;
   readonly #witnesses: Witnesses;
   #last: { readonly row: SessionRow; readonly checksum: string } | undefined;
+  /** Every row, as it was read last: each step of a sweep asks for all of them. */
+  #whole: ReadonlyMap<SessionId, Proven> = new Map();
   /** What rebuilding rows gave, as long as nobody has written since. */
   #rebuilt: { readonly version: unknown; readonly rows: Map<SessionId, SessionRow | undefined> } | undefined;
 
@@ -59,14 +70,19 @@ export class SqliteSessionTable implements SessionTable {
   /** Ends with a damaged row of no session when fewer are found than are known by name: whoever removes things must know. */
   *all(): Iterable<SessionRow | DamagedRow> {
     let found = 0;
+    const whole = new Map<SessionId, Proven>();
     for (let after = ""; ; ) {
-      const page = this.#rowsAfter(after, 256);
-      yield* page;
+      const page = this.#knownAfter(after, PAGE) ?? this.#readAfter(after, PAGE);
+      for (const { row, checksum } of page) {
+        yield row;
+        if (!("damaged" in row)) whole.set(row.id, { row, checksum });
+      }
       found += page.length;
       const last = page.at(-1);
       if (last === undefined) break;
-      after = last.id;
+      after = last.row.id;
     }
+    this.#whole = whole;
     const names = this.#countNames();
     if (names !== found)
       yield { id: "" as SessionId, damaged: `${names} sessions are known by name, ${found} have a row` };
@@ -87,12 +103,31 @@ export class SqliteSessionTable implements SessionTable {
     return this.#witnesses.idsAfter(after, limit).map(unreadable);
   }
 
-  #rowsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+  /** The next rows, if each of them stands as it was when it was read whole: proving it again would find the same. */
+  #knownAfter(after: string, limit: number): readonly Proven[] | undefined {
+    if (this.#whole.size === 0) return undefined;
+    const page: Proven[] = [];
+    for (const { id, checksum } of this.#sql(SELECT_CHECKSUMS).all(after, limit)) {
+      const known = this.#whole.get(id as SessionId);
+      if (known === undefined || known.checksum !== checksum || known.row.id <= after) return undefined;
+      page.push(known);
+    }
+    return page;
+  }
+
+  #readAfter(
+    after: string,
+    limit: number,
+  ): readonly { readonly row: SessionRow | DamagedRow; readonly checksum: string }[] {
+    const rows = this.#sql(SELECT_SESSIONS).all(after, limit);
     // SQLite trusts the order of its pages. Where they are not in order it finds what lies before, and for ever again.
-    return this.#sql(SELECT_SESSIONS)
-      .all(after, limit)
-      .map(toSessionRow)
-      .filter(({ id }) => id > after);
+    return rows
+      .map((row) => ({ row: toSessionRow(row), checksum: String(row["checksum"]) }))
+      .filter(({ row }) => row.id > after);
+  }
+
+  #rowsAfter(after: string, limit: number): readonly (SessionRow | DamagedRow)[] {
+    return this.#readAfter(after, limit).map(({ row }) => row);
   }
 
   add(row: SessionRow): void {
