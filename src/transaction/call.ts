@@ -101,7 +101,7 @@ export interface Call {
 
 export interface CallParts extends Pick<Call, "id" | "tool" | "clock" | "attempt" | "refused" | "progress" | "note"> {
   readonly run: (call: Parameters<Call["run"]>[0], around: Stretch) => Promise<CallOutcome>;
-  readonly child: (child: Rewindable, around: Stretch) => Promise<void>;
+  readonly child: (child: Rewindable, around: () => Stretch) => Promise<void>;
   readonly exec: (command: ExecCommand, options: ExecOptions) => Promise<ExecResult>;
   readonly background: (command: ExecCommand, options: BackgroundOptions) => Promise<BackgroundCommand>;
   readonly stop: LazySignal;
@@ -254,7 +254,10 @@ export class CallHandle implements Call {
   }
 
   async child(child: Rewindable): Promise<void> {
-    return this.#use("child").child(child, this.#stretch());
+    return this.#parts.child(child, () => {
+      this.#use("child");
+      return this.#stretch();
+    });
   }
 
   exec(command: ExecCommand, options?: ExecOptions): Promise<ExecResult>;

@@ -19,17 +19,12 @@ export class CallChildren {
   /** Those that went with a part of the call, and whether they did. */
   #gone: readonly Promise<readonly string[]>[] = [];
 
-  /** Throws `closed()` when the call has ended before the child was marked: nothing would take it back any more. */
-  async adopt(child: Rewindable, stretch: Stretch, closed: () => HoldfastError): Promise<void> {
-    const adopted: Adopted = { child, stretch };
-    this.#adopted = [...this.#adopted, adopted];
-    try {
-      await Promise.all(this.#gone); // marked on its way back, it would later be returned to what was taken back
-      adopted.rewind = await child.mark();
-    } catch (error) {
-      this.#adopted = this.#adopted.filter((other) => other !== adopted);
-      throw error;
-    }
+  /**
+   * Throws `closed()` when the call has ended before the child was marked: nothing would take it back any more. One that is
+   * refused is released, for nobody else would: a session that was opened for this call would be held for ever.
+   */
+  async adopt(child: Rewindable, around: () => Stretch, closed: () => HoldfastError): Promise<void> {
+    const adopted = await this.#marked(child, around);
     if (adopted.over === undefined) return;
     try {
       if (adopted.over === "taken back") await adopted.rewind();
@@ -37,6 +32,20 @@ export class CallChildren {
       await released(child);
     }
     throw closed();
+  }
+
+  async #marked(child: Rewindable, around: () => Stretch): Promise<Adopted & { readonly rewind: TakeBack }> {
+    let adopted: Adopted | undefined;
+    try {
+      adopted = { child, stretch: around() };
+      this.#adopted = [...this.#adopted, adopted];
+      await Promise.all(this.#gone); // marked on its way back, it would later be returned to what was taken back
+      return Object.assign(adopted, { rewind: await child.mark() });
+    } catch (error) {
+      this.#adopted = this.#adopted.filter((other) => other !== adopted);
+      if (!this.#adopted.some((other) => other.child === child)) await released(child);
+      throw error;
+    }
   }
 
   /** Takes those back that a part of the call had work for it. Answers those that refused. */

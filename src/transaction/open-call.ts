@@ -279,7 +279,7 @@ export class OpenCall {
       child: (child, around) =>
         this.children.adopt(
           this.#world.childOf(child),
-          branch.stretch(around),
+          () => branch.stretch(around()),
           () => new HoldfastError("CALL_CLOSED", { call: id, tool: tool.name, attempted: "child" }),
         ),
       exec: async (command, options) => this.#exec(id, tool, command, options),

@@ -67,6 +67,7 @@ const LONGEST_TOKEN = 6;
 /** Everything but the newest groups and the user's words becomes a summary. Nothing changes when that fails. */
 export async function compact(ground: Ground, options: CompactOptions = {}): Promise<Crossed> {
   checkOptions(options, COMPACT_OPTIONS);
+  await catchUp(ground); // what the last request had room for is read from the journal, or a restart would cut elsewhere
   return compactWithin(ground, ground.context.budget, options);
 }
 

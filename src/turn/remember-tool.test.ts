@@ -69,6 +69,19 @@ describe("a model that asks for something to be kept", () => {
     expect((await collect(session.read())).filter(({ kind }) => kind === "writeback-rejected")).toEqual([]);
   });
 
+  test("[WRITEBACK-3] what a rewind left staged has its ground also in a process that has asked nobody yet", async () => {
+    const { disk, session } = await open();
+    const wishes = [RULE, { ...RULE, name: "no-force", text: "Never force." }];
+    await say(session, "Never push.", { calls: wishes.map((input) => ({ name: "remember", input })) });
+    const [, second] = await closings(session);
+    await session.close();
+    const again = (await opened(disk, { tools: [read], writeback: { remember: true } })).session;
+    await again.rewind({ before: second!.callId });
+    expect(again.writeback.pending).toMatchObject([{ page: "no-push" }]);
+    expect(await say(again, "go on")).toContain("Never push to main.");
+    expect(pagesOf(again)).toEqual(["constraint no-push by model"]);
+  });
+
   test("[WRITEBACK-17] replaces what is kept only when it says so, and writes nothing twice", async () => {
     const { session } = await open();
     await say(session, "Never push.", remember(RULE), remember(RULE), remember({ ...RULE, text: "Push on Fridays." }));

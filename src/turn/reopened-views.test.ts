@@ -42,11 +42,14 @@ const textsOf = (session: Session, handles: Iterable<string>) =>
   });
 const PIN = { id: "R1", text: "Never push to main.", scope: "session", source: "the user" } as const;
 
-/** What the first request of a session says that was closed before it, or that was not. */
-async function firstAfter(live: (session: Session) => Promise<unknown>, reopens: boolean): Promise<ModelRequest> {
+type Act = (session: Session) => Promise<unknown>;
+
+/** What the first request of a session says that was closed before it, or that was not. `then` comes after that. */
+async function firstAfter(live: Act, reopens: boolean, then: Act = async () => {}): Promise<ModelRequest> {
   const world = await open();
   await live(world.session);
   const { session } = reopens ? await again(world) : world;
+  await then(session);
   return (await say(session, "and now?"))[0]!;
 }
 
@@ -68,6 +71,13 @@ describe("a session that was closed says next what it would have said", () => {
       await session.setMode("plan");
     };
     expect((await firstAfter(live, true)).items).toEqual((await firstAfter(live, false)).items);
+  });
+
+  test("[VIEW-27] after a compaction, which keeps as much as the last request had room for", async () => {
+    const live = (session: Session) => say(session, "go", [], 60);
+    const compacted = async (reopens: boolean) =>
+      (await firstAfter(live, reopens, (session) => session.compact())).items;
+    expect(await compacted(true)).toEqual(await compacted(false));
   });
 });
 

@@ -213,7 +213,7 @@ export class SessionContext {
    * Tokens for the conversation in one request: the budget of the last view, or before the first one, from the window.
    */
   get budget(): number {
-    return this.#view?.budget ?? this.#budget.beforehand;
+    return this.#view?.budget ?? this.#log.size?.budget ?? this.#budget.beforehand;
   }
 
   /** How near the conversation is to being compacted. Always "none" without `compaction`. */

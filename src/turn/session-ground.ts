@@ -56,10 +56,9 @@ export function sessionGround(parts: Omit<SessionParts, "agents">, leaving: Leav
   return { ground, marks, writeback };
 }
 
-/** Reads what was said, so that every handle of it resolves. A turn that runs has read it, and reads on by itself. */
+/** Reads what was said, so that every handle of it resolves, also in a turn that has not asked anybody yet. */
 async function knowWhatWasSaid(ground: Ground): Promise<void> {
   const { conversation, context, running } = ground;
-  if (running) return;
-  await catchUp(ground);
+  if (!running) await catchUp(ground); // a turn that runs reads on by itself
   context.know(conversation.items, (item) => conversation.idOf(item));
 }

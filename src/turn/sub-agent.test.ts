@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import type { Script, ScriptStep } from "../records/script.ts";
 import { defineTool } from "../transaction/tool.ts";
+import { quiet } from "../../test/support/calls.ts";
 import { kernel, look, opened, OPTIONS, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { outcomes } from "../../test/support/planning.ts";
@@ -261,6 +262,27 @@ describe("a call that is discarded", () => {
     expect(end.status).toBe("aborted");
     await using child = await holdfast.open(await childOf(holdfast));
     expect((await look(child)).steps).toEqual([]);
+  });
+
+  test("[AGENT-6] a stop that comes while its session is being opened leaves nobody who holds that", async () => {
+    const { store, ...deps } = memoryDeps();
+    const stop = new AbortController();
+    const over = Promise.withResolvers<undefined>();
+    const slow = between(store, {
+      before: async (batch) => {
+        if (stop.signal.aborted || !JSON.stringify(batch).includes("s.agent-")) return undefined;
+        stop.abort();
+        return over.promise;
+      },
+    });
+    const agents = [{ name: "helper", description: "Helps.", model: scripted([]) }];
+    const holdfast = new Holdfast({ ...deps, store: slow }, { ...OPTIONS, agents });
+    const session = await holdfast.open("s");
+    const { end } = await watch(session.run("go", { model: scripted([delegates("t")]), signal: stop.signal }));
+    expect(end.status).toBe("aborted");
+    over.resolve(undefined);
+    await quiet();
+    expect((await holdfast.look(await childOf(holdfast))).writer).toBe("closed");
   });
 
   test("[AGENT-11] its own journal has the turn to its end, also when it was stopped", async () => {
