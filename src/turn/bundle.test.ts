@@ -395,6 +395,39 @@ describe("an imported session", () => {
   });
 });
 
+test("[BUNDLE-12] a call whose end held a secret has ended where it is imported, as it had ended", async () => {
+  const tell = writes<string>("tell", async (text, call) => {
+    call.dispatch(steps.added(text));
+    if (text === "inside") return LATE;
+    const inside = await call.run({ name: "tell", input: "inside" });
+    return text === "fails" ? call.fail("no", LATE) : (inside.output ?? null);
+  });
+  const read = writes<string>("read", async () => LATE, { access: "read" });
+  const { holdfast, session } = await opened(new MemoryDisk(), { tools: [tell, read] });
+  const calls = [
+    { name: "tell", input: "succeeds" },
+    { name: "tell", input: "fails" },
+    { name: "read", input: "" },
+  ];
+  await watch(session.run("go", { model: scripted([{ calls }, { text: "done" }]) }));
+  holdfast.registerSecret(LATE);
+  const bytes = await bundleOf(holdfast);
+  const there = await opened(new MemoryDisk(), { tools: [tell, read] });
+  await there.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+  const theirs = await there.holdfast.open("theirs");
+  expect(theirs.recovered).toEqual({ closedCalls: [], damaged: [] });
+  expect(theirs.journal.head.seq).toBe(session.journal.head.seq);
+  expect(theirs.checkpoints.list()).toEqual(session.checkpoints.list());
+  const records = await theirs.callRecords();
+  expect(records.map((record) => record["method_name"])).toEqual(["run", "tell"]); // what ran inside the failed one
+  expect(theirs.journal.folded.history).toBe(records.length);
+  expect(theirs.state.session.get(steps)).toEqual(["succeeds", "inside"]);
+  expect((await watch(theirs.run("go on", { model: scripted([{ text: "yes" }]) }))).end.status).toBe("done");
+  const first = theirs.checkpoints.list().find(({ tool, status }) => tool === "tell" && status === "success");
+  await theirs.rewind({ before: first?.callId ?? "" });
+  expect(theirs.state.session.get(steps)).toEqual([]);
+});
+
 async function kept(store: Store): Promise<readonly SessionRow[]> {
   return (await collect(sessionRows(store))).filter((row): row is SessionRow => !("damaged" in row));
 }
