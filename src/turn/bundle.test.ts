@@ -189,6 +189,14 @@ describe("a bundle that was tampered with", () => {
     expect(report.faults).toEqual([expect.stringMatching(/record \d+ body-altered/)]);
   });
 
+  test.each(["null", "1", "[]", '"text"'])("[BUNDLE-2] a line of its journal that is %s is no record", async (line) => {
+    const files = await collect(readTar([await small()]));
+    const changed = files.map(({ path, bytes }) =>
+      tarFile({ path, bytes: path.startsWith("journal/") ? Buffer.concat([bytes, Buffer.from(`${line}\n`)]) : bytes }),
+    );
+    expect(await judged(Buffer.concat([...changed, TAR_END]))).toBe("BUNDLE_DAMAGED");
+  });
+
   test("[BUNDLE-2] a newer one is refused as that, and anything else is no bundle", async () => {
     const files = await collect(readTar([await small()]));
     const manifest = JSON.parse(Buffer.from(files.at(-1)!.bytes).toString("utf8")) as object;
