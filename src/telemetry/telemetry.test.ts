@@ -141,6 +141,20 @@ describe("the stream", () => {
     );
   });
 
+  test("[TELEMETRY-3] holds no reason that somebody gave for a change of the mode or the tools", async () => {
+    const [{ events, telemetry }, asking] = [listen(), listen([], { content: true })];
+    for (const heard of [telemetry, asking.telemetry]) {
+      const { session } = await opened(new MemoryDisk(), { ...TOOLS, telemetry: heard } as never);
+      await session.setMode("plan", WORDS);
+      await session.catalog.remove(["breaks"], WORDS);
+      await session.close();
+    }
+    expect(events.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["mode-changed", "catalog-changed"]));
+    expect(JSON.stringify(events)).not.toContain(WORDS);
+    const changed = asking.events.find(({ kind }) => kind === "catalog-changed");
+    expect(changed?.content).toMatchObject({ reason: expect.any(String) });
+  });
+
   test("[TELEMETRY-3] hides secrets in what was asked for", async () => {
     const { events, telemetry } = listen([], { content: true });
     const { session } = await opened(new MemoryDisk(), { telemetry });
@@ -497,6 +511,38 @@ describe("OpenTelemetry", () => {
       },
     });
     expect(JSON.stringify(spans.map(({ attributes, events }) => [attributes, events]))).not.toContain(WORDS);
+  });
+
+  test("[TELEMETRY-7] a sub-agent's turn is nested in the call that it works for, in whichever session that is", async () => {
+    const spans = new InMemorySpanExporter();
+    const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+    const own = {
+      ...api,
+      trace: { getTracer: tracers.getTracer.bind(tracers), setSpan: api.trace.setSpan.bind(api.trace) },
+    };
+    const telemetry = { sinks: [openTelemetry(own as never, { metrics: false })] };
+    const model = scripted([{ calls: [call("step", { n: "a" })] }, { text: "did it" }]);
+    const agents = [{ name: "helper", description: "helps", model }];
+    const { session } = await opened(undefined, { tools: [step], agents, telemetry } as never);
+    const calls = [call("helper", { task: "help" })];
+    await watch(session.run("go", { model: scripted([{ calls }, { text: "done" }]) }));
+    await session.close();
+    const all = spans.getFinishedSpans();
+    const above = (name: string): readonly string[] => {
+      const path: string[] = [];
+      for (let at = all.find((span) => span.name === name); at !== undefined; ) {
+        path.push(at.name);
+        const parent = at.parentSpanContext?.spanId;
+        at = all.find((span) => span.spanContext().spanId === parent);
+      }
+      return path;
+    };
+    expect(above("execute_tool step")).toEqual([
+      "execute_tool step",
+      "invoke_agent holdfast",
+      "execute_tool helper",
+      "invoke_agent holdfast",
+    ]);
   });
 
   test("[TELEMETRY-12] sees a turn that failed as an error, and one that was stopped as none", async () => {

@@ -98,8 +98,8 @@ export class BudgetTracker implements Snapshotable<BudgetSnapshot> {
     for (const [evaluation, usage] of Object.entries(evaluations)) {
       const now = this.#evaluations.get(evaluation) ?? { input: 0, output: 0 };
       this.#evaluations.set(evaluation, {
-        input: usage.input > now.input ? usage.input : now.input,
-        output: usage.output > now.output ? usage.output : now.output,
+        input: larger(now.input, usage.input),
+        output: larger(now.output, usage.output),
       });
     }
   }
@@ -110,8 +110,17 @@ export function amountsOf(usage: TokenUsage): TokenUsage {
   return { input: amountOf(usage, "input"), output: amountOf(usage, "output") };
 }
 
+/** What is kept may have been written by anybody: what is no amount is none here either. */
+function larger(now: number, told: unknown): number {
+  return isAmount(told) && told > now ? told : now;
+}
+
+function isAmount(amount: unknown): amount is number {
+  return typeof amount === "number" && Number.isFinite(amount) && amount >= 0;
+}
+
 function amountOf(usage: TokenUsage, what: keyof TokenUsage): number {
   const amount: unknown = (Object(usage) as Partial<TokenUsage>)[what];
-  if (typeof amount === "number" && Number.isFinite(amount) && amount >= 0) return amount;
+  if (isAmount(amount)) return amount;
   throw badOption(`usage.${what}`, amount, "a finite number from 0");
 }

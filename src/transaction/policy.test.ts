@@ -153,6 +153,7 @@ describe("a budget", () => {
     }
     expect(() => new BudgetTracker({ clock, limits: { totl: 1 } as never })).toThrow("totl");
     budget.restore({ evaluations: { a: { input: Number.NaN, output: 5 } }, elapsed: 0 });
+    budget.restore({ evaluations: { b: { input: "7" as never, output: Infinity } }, elapsed: 0 });
     expect(budget.exceeded).toBe("total");
     expect(budget.spent).toMatchObject({ input: 20, output: 5 });
     const usage = { input: 1, output: 1 };

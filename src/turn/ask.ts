@@ -2,7 +2,15 @@ import type { Clock } from "../base/clock.ts";
 import { HoldfastError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Random } from "../base/random.ts";
-import type { Answer, Model, ModelFailure, ModelRequest, PartialAnswer, SentRequest } from "../contracts/model.ts";
+import type {
+  Answer,
+  Model,
+  ModelFailure,
+  ModelRequest,
+  PartialAnswer,
+  SentRequest,
+  Usage,
+} from "../contracts/model.ts";
 import { isBlankText } from "../wire/item.ts";
 import type { RunEvent } from "./events.ts";
 import type { RunBudget } from "./limits.ts";
@@ -90,10 +98,11 @@ async function* askOnce(asking: Asking, attempt: number): AsyncGenerator<RunEven
   const { teller, model, request, clock } = asking;
   const about = { request: `${asking.evaluation}.${attempt}`, model: model.name, provider: model.profile.id, attempt };
   const begun = clock.monotonic();
+  const heard: Heard = {};
   let over: JsonObject = { failure: "left" }; // whoever followed the turn may walk away in the middle of an answer
   teller?.moment("request-begun", { ...about, items: request.items.length, tools: request.tools?.length ?? 0 });
   try {
-    const asked = yield* askedOnce(asking, attempt);
+    const asked = yield* askedOnce(asking, attempt, heard);
     over = overOf(asked);
     return asked;
   } catch (error) {
@@ -102,27 +111,36 @@ async function* askOnce(asking: Asking, attempt: number): AsyncGenerator<RunEven
     over = { failure: "misaligned" };
     return { misaligned: error };
   } finally {
-    teller?.moment("request-over", { ...about, ...over, elapsedMs: clock.monotonic() - begun });
+    const { usage } = heard; // what was used is told whatever came of it
+    const used = usage === undefined ? {} : { usage: { ...usage } };
+    teller?.moment("request-over", { ...about, ...used, ...over, elapsedMs: clock.monotonic() - begun });
   }
 }
 
 /** How a request went, in names and numbers. */
 function overOf(asked: Asked): JsonObject {
   if ("misaligned" in asked) return { failure: "misaligned" };
-  const { usage, model: answered } = "answer" in asked ? asked.answer : asked.partial;
-  const told = {
-    ...(usage === undefined ? {} : { usage: { ...usage } }),
-    ...(answered === undefined ? {} : { answered }),
-  };
+  const { model: answered } = "answer" in asked ? asked.answer : asked.partial;
+  const told = answered === undefined ? {} : { answered };
   if ("failure" in asked) return { ...told, failure: asked.failure.kind };
   return { ...told, stop: asked.answer.stop, calls: asked.answer.calls.length };
 }
 
-async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEvent, Asked, undefined> {
+/** The usage that a model has told of so far: it may stop, throw or be left before it says it once more at its end. */
+interface Heard {
+  usage?: Usage;
+}
+
+async function* askedOnce(asking: Asking, attempt: number, heard: Heard): AsyncGenerator<RunEvent, Asked, undefined> {
   const { model, request, signal, budget, clock } = asking;
   const evaluation = `${asking.evaluation}.${attempt}`;
-  const use = (answer: PartialAnswer) => {
-    if (answer.usage !== undefined) budget.use(evaluation, answer.usage, model.name);
+  const use = (usage: Usage) => {
+    budget.use(evaluation, usage, model.name);
+    heard.usage = usage;
+  };
+  const withUsage = <A extends PartialAnswer>(answer: A): A => {
+    if (answer.usage !== undefined) use(answer.usage);
+    return answer.usage === undefined && heard.usage !== undefined ? { ...answer, usage: heard.usage } : answer;
   };
   const { inspect } = asking;
   inspect(); // also for a model that shows nothing of what it sends
@@ -142,19 +160,17 @@ async function* askedOnce(asking: Asking, attempt: number): AsyncGenerator<RunEv
         yield { ...event, kind: "call-written" };
         break;
       case "usage":
-        budget.use(evaluation, event.usage, model.name);
+        use(event.usage);
         yield { kind: "usage", usage: event.usage, spent: budget.spent };
         break;
       case "end":
-        use(event.answer);
-        return { answer: event.answer };
+        return { answer: withUsage(event.answer) };
       case "failed":
-        use(event.partial);
-        return { failure: event.failure, partial: event.partial, attempt };
+        return { failure: event.failure, partial: withUsage(event.partial), attempt };
     }
   }
   if (!signal.aborted) throw new HoldfastError("MODEL_UNFINISHED");
-  return { failure: UNHEARD, partial: said === "" ? NOTHING : saying(said), attempt };
+  return { failure: UNHEARD, partial: withUsage(said === "" ? NOTHING : saying(said)), attempt };
 }
 
 function saying(text: string): PartialAnswer {

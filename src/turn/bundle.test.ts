@@ -189,6 +189,14 @@ describe("a bundle that was tampered with", () => {
     expect(report.faults).toEqual([expect.stringMatching(/record \d+ body-altered/)]);
   });
 
+  test.each(["null", "1", "[]", '"text"'])("[BUNDLE-2] a line of its journal that is %s is no record", async (line) => {
+    const files = await collect(readTar([await small()]));
+    const changed = files.map(({ path, bytes }) =>
+      tarFile({ path, bytes: path.startsWith("journal/") ? Buffer.concat([bytes, Buffer.from(`${line}\n`)]) : bytes }),
+    );
+    expect(await judged(Buffer.concat([...changed, TAR_END]))).toBe("BUNDLE_DAMAGED");
+  });
+
   test("[BUNDLE-2] a newer one is refused as that, and anything else is no bundle", async () => {
     const files = await collect(readTar([await small()]));
     const manifest = JSON.parse(Buffer.from(files.at(-1)!.bytes).toString("utf8")) as object;
@@ -393,6 +401,39 @@ describe("an imported session", () => {
     await watch(theirs.run("what was it?", { model }));
     expect(asked[0]).toContain(shown[0].media.base64);
   });
+});
+
+test("[BUNDLE-12] a call whose end held a secret has ended where it is imported, as it had ended", async () => {
+  const tell = writes<string>("tell", async (text, call) => {
+    call.dispatch(steps.added(text));
+    if (text === "inside") return LATE;
+    const inside = await call.run({ name: "tell", input: "inside" });
+    return text === "fails" ? call.fail("no", LATE) : (inside.output ?? null);
+  });
+  const read = writes<string>("read", async () => LATE, { access: "read" });
+  const { holdfast, session } = await opened(new MemoryDisk(), { tools: [tell, read] });
+  const calls = [
+    { name: "tell", input: "succeeds" },
+    { name: "tell", input: "fails" },
+    { name: "read", input: "" },
+  ];
+  await watch(session.run("go", { model: scripted([{ calls }, { text: "done" }]) }));
+  holdfast.registerSecret(LATE);
+  const bytes = await bundleOf(holdfast);
+  const there = await opened(new MemoryDisk(), { tools: [tell, read] });
+  await there.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+  const theirs = await there.holdfast.open("theirs");
+  expect(theirs.recovered).toEqual({ closedCalls: [], damaged: [] });
+  expect(theirs.journal.head.seq).toBe(session.journal.head.seq);
+  expect(theirs.checkpoints.list()).toEqual(session.checkpoints.list());
+  const records = await theirs.callRecords();
+  expect(records.map((record) => record["method_name"])).toEqual(["run", "tell"]); // what ran inside the failed one
+  expect(theirs.journal.folded.history).toBe(records.length);
+  expect(theirs.state.session.get(steps)).toEqual(["succeeds", "inside"]);
+  expect((await watch(theirs.run("go on", { model: scripted([{ text: "yes" }]) }))).end.status).toBe("done");
+  const first = theirs.checkpoints.list().find(({ tool, status }) => tool === "tell" && status === "success");
+  await theirs.rewind({ before: first?.callId ?? "" });
+  expect(theirs.state.session.get(steps)).toEqual([]);
 });
 
 async function kept(store: Store): Promise<readonly SessionRow[]> {

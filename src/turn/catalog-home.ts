@@ -19,7 +19,7 @@ export function homeIn({ truth }: ExecutionState, ledger: JournalLedger, redacto
         const to = { ...wanted, reason: redactor.text(wanted.reason) }; // the only words of somebody's in it
         const branch = truth.branch();
         branch.change(catalogPart, () => to);
-        await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, to.reason));
+        await truth.commit(branch.onto(truth.root), (change) => ledger.write(drafts, change, "catalog"));
       }),
   };
 }

@@ -56,6 +56,8 @@ export class Conversation {
   /** Calls of answers that have not been opened yet, by the provider's id. */
   readonly #asked = new Map<string, Said>();
   readonly #open = new Map<CallId, AskedAs>();
+  /** Calls that have ended and whose end is lost: dropped, or damaged. Waited for, they would hold the session up for ever. */
+  readonly #lost = new Set<CallId>();
   /** The calls of the newest answer in their order, with the outputs that have come so far. */
   #batch = new Map<CallId, Said | undefined>();
   /** What is to be told after the outputs that are still coming: nothing may stand between a call and its output. */
@@ -123,9 +125,10 @@ export class Conversation {
     return last !== undefined && this.#unfinished.get(last) === "paused";
   }
 
-  /** Calls without an output, by the id they are answered under. */
+  /** Calls that have not ended, by the id they are answered under. */
   get running(): ReadonlyMap<ToolCallId, object> {
-    return new Map([...this.#open.values()].map(({ callId }) => [callId, {}]));
+    const open = [...this.#open].filter(([callId]) => !this.#lost.has(callId));
+    return new Map(open.map(([, { callId }]) => [callId, {}]));
   }
 
   /** Calls that wait for somebody. */
@@ -157,6 +160,14 @@ export class Conversation {
         return this.#opened(entry);
       case "call-closed":
         return this.#closed(entry);
+      case "state-changed": // what a call changed comes right behind its end
+        if (entry.callId !== undefined) this.#ended(entry.callId);
+        return;
+      case "checkpoint-kept": {
+        const open = new Set(entry.openCalls.map(({ callId }) => callId));
+        for (const callId of this.#open.keys()) if (!open.has(callId)) this.#ended(callId);
+        return;
+      }
       case "call-waiting":
         return void this.#waiting.set(entry.callId, waitingCallOf(entry));
       case "approval-given":
@@ -227,6 +238,7 @@ export class Conversation {
   #closed(entry: Extract<JournalEntry, { readonly kind: "call-closed" }>): void {
     const { seq, at, callId, tool, status, reason, output, parts: kept } = entry;
     this.#waiting.delete(callId);
+    this.#lost.delete(callId);
     if (this.#inner.has(callId)) return;
     const asked = this.#open.get(callId) ?? { callId: toolCallId(callId), callKind: "function" };
     this.#open.delete(callId);
@@ -236,6 +248,13 @@ export class Conversation {
     if (!this.#batch.has(callId)) return this.#say(seq, item, callId);
     this.#batch.set(callId, { seq, item, callId });
     if ([...this.#batch.values()].every((said) => said !== undefined)) this.#flush();
+  }
+
+  /** Said by another record than its end: where it still counts as open, that end is lost. */
+  #ended(callId: CallId): void {
+    if (!this.#open.has(callId)) return;
+    this.#lost.add(callId);
+    this.#waiting.delete(callId);
   }
 
   /** Outputs are told in the order of the calls, whichever ended first: the same answer reads the same in every run. */

@@ -20,6 +20,7 @@ import { isAtRest, type SortedEpochs, sortedByNeed, withChange } from "./epochs.
 import { FoldedEffects } from "./folded-effects.ts";
 import { effectsIn, type FoldedEffect, isToPlace, keptEffectsOf, placed, type PlacedEffect } from "./kept-effects.ts";
 import { type KeptState, keptState, type StateNote } from "./kept-state.ts";
+import { lostEnds } from "./lost-ends.ts";
 import { innerOf, type Inside, reachingTo, rewoundTo, type ToolBoundary, withClosed } from "./tool-boundaries.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
@@ -71,10 +72,15 @@ export function sessionFold(limit: number): Fold<SessionFold> {
   };
   return {
     start: (tail: readonly JournalEntry[]) =>
-      tail.reduce(
-        (now, entry) => (entry.kind === "damaged" || entry.kind === "dropped" ? now : step(now, entry, entry.seq)),
-        NOTHING,
-      ),
+      tail.reduce((now, entry, at) => {
+        if (entry.kind === "damaged" || entry.kind === "dropped") return now;
+        const known = lostEnds(tail, at, now.openCalls).reduce(
+          // What is gone no longer counts as conversation_history.
+          (ending, { closed, seq }) => ({ ...step(ending, closed, seq), ...historyOf(now) }),
+          now,
+        );
+        return step(known, entry, entry.seq);
+      }, NOTHING),
     step,
     // Content must be durable before a record names it, so a checkpoint of new state is the session's to keep, and so is
     // one that lets old state go. Any other says what the last one said and joins the append that made it due.

@@ -6,6 +6,7 @@ import { forkRow } from "../journal/fork.ts";
 import { appendReserved, type JournalDeps } from "../journal/journal.ts";
 import { rowOf } from "../journal/read.ts";
 import { type SessionId, toSessionId } from "../records/ids.ts";
+import { untoldCut } from "./fork-cut.ts";
 import { comparedWith, copyFor, entriesAt, type ForkWorkspace, layOver } from "./fork-files.ts";
 import { refuseInsideCommit } from "./fork-point.ts";
 import type { Family } from "./open-sessions.ts";
@@ -44,6 +45,8 @@ export class ForkMaker {
       const mode = workspace === "memory" ? "memory" : "read-only";
       session = await this.#openMade(made, this.#options, mode);
       await refuseDropped(session);
+      const cut = await untoldCut(this.#deps.store, toSessionId(from), session.journal, { anchor: made.anchor, point });
+      if (cut !== undefined) await appendReserved(session.journal, cut);
       // The point may be older than the mode, and than whom the origin works for: going on from it opens nothing up.
       const origin = await this.#around.standingOf(from);
       if (origin?.isPlanning !== false) await session.setMode("plan", "it was forked from a session in plan mode");

@@ -62,6 +62,8 @@ export class RunBudget {
   readonly #limits: RunLimits;
   readonly #shared: BudgetTracker | undefined;
   readonly #within: RunBudget | undefined;
+  /** Of the turn, with all that works for it: sessions of one name, one after the other, may share a budget. */
+  readonly #name: string;
   #steps = 0;
   #expansions = 0;
   /** By evaluation: a model says what it has used so far, and says it again. */
@@ -73,6 +75,7 @@ export class RunBudget {
     this.#limits = limits;
     this.#shared = state.resources.get(BUDGET, undefined);
     this.#within = within;
+    this.#name = within === undefined ? state.ids.next() : within.#name;
     const own = limits.timeMs === undefined ? undefined : Deadline.after(state.clock, limits.timeMs);
     this.deadline = nearer(own, within?.deadline);
   }
@@ -89,9 +92,13 @@ export class RunBudget {
 
   /** Takes an evaluation's usage so far, in place of what it said before. */
   use(evaluation: string, usage: Usage, model: string): void {
+    this.#take(`${this.#name} ${evaluation}`, usage, model);
+  }
+
+  #take(evaluation: string, usage: Usage, model: string): void {
     const amounts = amountsOf(usage);
     this.#used.set(evaluation, { usage, ...this.#priced(usage, model) });
-    this.#within?.use(evaluation, usage, model);
+    if (this.#within !== undefined) this.#within.#take(evaluation, usage, model);
     try {
       this.#shared?.record(evaluation, amounts);
     } catch (error) {
@@ -135,9 +142,11 @@ export class RunBudget {
 
   /** Somebody else's code: thrown on, its failure would end the turn without its end. */
   #priced(usage: Usage, model: string): { readonly cost: number; readonly failed?: HoldfastError } {
+    const { price } = this.#limits;
+    if (price === undefined) return { cost: 0 };
     try {
-      const cost = this.#limits.price?.(usage, model) ?? 0;
-      if (cost >= 0) return { cost };
+      const cost: unknown = price(usage, model);
+      if (typeof cost === "number" && Number.isFinite(cost) && cost >= 0) return { cost };
       return { cost: 0, failed: new HoldfastError("PRICE_FAILED", { model, value: String(cost) }) };
     } catch (cause) {
       return { cost: 0, failed: new HoldfastError("PRICE_FAILED", { model }, { cause }) };

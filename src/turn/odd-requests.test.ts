@@ -42,6 +42,9 @@ describe("bounds of a turn that cannot work", () => {
     ],
     ["is no number", () => Number.NaN, { details: { model: "scripted:scripted", value: "NaN" } }],
     ["is below nothing", () => -1, { details: { model: "scripted:scripted", value: "-1" } }],
+    ["is above everything", () => Infinity, { details: { model: "scripted:scripted", value: "Infinity" } }],
+    ["is a text", () => "0" as never, { details: { model: "scripted:scripted", value: "0" } }],
+    ["is forgotten", () => undefined as never, { details: { model: "scripted:scripted", value: "undefined" } }],
   ];
 
   describe.each(unpriced)("a price that %s", (_, price, failure) => {

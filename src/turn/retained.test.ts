@@ -49,6 +49,33 @@ describe("a session that keeps only so much", () => {
     expect(end).toMatchObject({ status: "done", text: "yes" });
   });
 
+  test("[TURN-95] is forked from before the record of a cut as what it is: without the boundaries that are gone", async () => {
+    const { holdfast, session } = await opened();
+    for (const n of ["a", "b"]) await run(session, n);
+    await session.checkpoint();
+    await run(session, "c");
+    await session.checkpoint();
+    const last = await run(session, "d");
+    const { forgotten } = await holdfast.retain(session, { records: 6 });
+    const fork = await session.fork({ after: last, as: "fork" });
+    for (const one of [fork, await holdfast.look("fork")]) {
+      const boundaries = "boundaries" in one ? one.boundaries : one.checkpoints.list();
+      expect(boundaries.map(({ callId }) => callId)).toEqual([last]);
+    }
+    expect(await fork.checkpoints.audit()).toMatchObject({ sound: [{ callId: last }], damaged: [] });
+    const { records, tombstones } = await fork.callHistory();
+    const reason = 'retention: {"records":6}';
+    expect(tombstones).toMatchObject([{ was: "records", records: forgotten, through: forgotten, reason }]);
+    expect([records.length, fork.journal.folded.history]).toEqual([1, 1]);
+    await fork.close();
+    // Told once: a fork of the fork has the record, and so has one from behind it.
+    for (const from of ["fork", "s"]) {
+      const next = await holdfast.fork(from, { as: `of-${from}` });
+      expect((await next.callHistory()).tombstones).toHaveLength(1);
+      await next.close();
+    }
+  });
+
   test("[TURN-86] is forked from where it begins, with its state, and not from before, without any", async () => {
     const disk = new MemoryDisk();
     await lived(disk);

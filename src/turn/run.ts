@@ -9,7 +9,7 @@ import { thrashOf } from "../context/faults.ts";
 import type { RefusedView } from "../context/view.ts";
 import type { Answer, StopReason } from "../contracts/model.ts";
 import { CONTEXT_DEFAULTS } from "../history/config.ts";
-import type { CallId } from "../records/ids.ts";
+import type { CallId, SessionId } from "../records/ids.ts";
 import type { RecordDraft } from "../records/kinds.ts";
 import { PromptExecuted, VisibilityOverrides } from "../state/default-slices.ts";
 import { textOf } from "../wire/item.ts";
@@ -40,24 +40,31 @@ const RUNS_CALLS: Readonly<Record<StopReason, boolean>> = {
   "content-filter": false,
 };
 
+/** The call of another session that a turn works for, and the budget of that one's turn, if it runs in one. */
+export interface WorksFor {
+  readonly session: SessionId;
+  readonly callId: string;
+  readonly budget: RunBudget | undefined;
+}
+
 /**
  * One turn: from the user's words to the model's last answer. Without input it goes on from where the journal stands,
- * e.g. after a crash. The end is told when it is durable, and not before. `within`: of a turn that this one works for.
+ * e.g. after a crash. The end is told when it is durable, and not before. `worksFor`: a call of another turn.
  */
 export async function* runTurn(
   ground: Ground,
   input: UserInput | undefined,
   options: RunOptions,
-  within?: RunBudget,
+  worksFor?: WorksFor,
 ): AsyncGenerator<RunEvent, RunEnd, undefined> {
   checkOptions(options, RUN_OPTIONS, ["model"]);
   checkSaid(input);
   refuseRunning(ground);
-  const turn = new Turn(ground, options, within);
+  const turn = new Turn(ground, options, worksFor?.budget);
   let over = false;
   ground.running = true;
   ground.within = { budget: turn.budget, ask: options.ask };
-  const told = tellTurn(ground);
+  const told = tellTurn(ground, worksFor);
   try {
     const end = yield* turn.walk(input);
     yield* turn.pause();
@@ -84,10 +91,13 @@ export async function* runTurn(
 }
 
 /** Tells that a turn begins; the answer tells, once, how it ended. Without an end it was left, or threw. */
-function tellTurn({ teller, context, state: { clock } }: Ground): (end?: RunEnd) => void {
+function tellTurn({ teller, context, state: { clock } }: Ground, worksFor?: WorksFor): (end?: RunEnd) => void {
   const begun = clock.monotonic();
   let told = false;
-  teller?.moment("turn-begun");
+  teller?.moment(
+    "turn-begun",
+    worksFor === undefined ? {} : { parent: worksFor.callId, parentSession: worksFor.session },
+  );
   return (end) => {
     if (told) return;
     told = true;

@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { opened } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
+import { collect } from "../../test/support/stores.ts";
 import { FixedClock } from "../base/clock.ts";
-import type { Model, ModelFailure } from "../contracts/model.ts";
+import { randomIds } from "../base/ids.ts";
+import { SystemRandom } from "../base/random.ts";
+import type { KernelEvent } from "../contracts/event-sink.ts";
+import type { Model, ModelEvent, ModelFailure, ModelRequest } from "../contracts/model.ts";
 import type { Summariser } from "../contracts/summariser.ts";
 import { BUDGET, BudgetTracker } from "../transaction/budget.ts";
 
 const usage = { input: 100, output: 10 };
+const ASKED: ModelRequest = { items: [{ kind: "user", parts: [{ type: "text", text: "go" }] }] };
 const answers = (): Model => scripted([{ text: "ok", usage }]);
 
 /** Uses tokens, and then fails. */
@@ -59,6 +64,58 @@ describe("what a question has used", () => {
       expect(budget.spent.total).toBe(used);
     }
   });
+
+  test("[LOOP-22] adds up over sessions of one name that share a budget, one after the other", async () => {
+    const budget = new BudgetTracker({ limits: {}, clock: new FixedClock() });
+    for (const used of [110, 220, 330]) {
+      const ids = randomIds(new SystemRandom());
+      const { holdfast, session } = await opened(undefined, { ids, resources: () => [[BUDGET, budget]] });
+      await watch(session.run("go", { model: answers() }));
+      expect(budget.spent.total).toBe(used);
+      await session.close();
+      await holdfast.delete("s");
+    }
+  });
+
+  const silent: Readonly<Record<string, (stop: () => void) => AsyncGenerator<ModelEvent>>> = {
+    async *"ends without it"() {
+      yield { kind: "usage", usage };
+      for await (const event of scripted([{ text: "ok" }]).ask(ASKED, { signal: new AbortController().signal }))
+        yield event;
+    },
+    async *"breaks off without it"() {
+      yield { kind: "usage", usage };
+      const failure: ModelFailure = { kind: "cut", message: "no", retryable: false, reached: "yes" };
+      yield { kind: "failed", failure, partial: { items: [], unread: [] } };
+    },
+    async *"is stopped"(stop) {
+      yield { kind: "usage", usage };
+      yield { kind: "text-delta", text: "so f" };
+      stop();
+    },
+    async *throws() {
+      yield { kind: "usage", usage };
+      throw new Error("no");
+    },
+  };
+
+  test.each(Object.entries(silent))(
+    "[LOOP-22] [TELEMETRY-5] is counted and kept as it was told last by a model that %s",
+    async (how, ask) => {
+      const over: KernelEvent[] = [];
+      const emit = (event: KernelEvent) => event.kind === "request-over" && over.push(event);
+      const { session } = await opened(undefined, { telemetry: { sinks: [{ emit }] } });
+      const stop = new AbortController();
+      const model: Model = { ...answers(), ask: () => ask(() => stop.abort()) };
+      const turn = watch(session.run("go", { model, signal: stop.signal }));
+      if (how === "throws") await expect(turn).rejects.toThrow("no");
+      else expect((await turn).end.spent).toMatchObject(usage);
+      await session.close();
+      expect(over).toMatchObject([{ facts: { usage } }]);
+      const told = (await collect(session.read())).filter(({ kind }) => kind.startsWith("model-"));
+      expect(told).toMatchObject(how === "throws" ? [] : [{ usage }]);
+    },
+  );
 
   test.each([{ input: Number.NaN }, { input: -5 }, { input: undefined }, { output: "5" }])(
     "[LOOP-7] a model that tells no amount (%j) cannot keep a bound from being met",

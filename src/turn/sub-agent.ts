@@ -74,7 +74,8 @@ export function subAgentTool(agent: SubAgent, lender: Lender): Tool {
       await child.state.session.dispatch(Plan.set({ objective: objectiveOf(task), status: "active" }));
       const { within } = ground;
       const own = groundOf(child);
-      const turn = runTurn(own, task, { ...optionsOf(agent, within?.ask), signal: call.signal }, within?.budget);
+      const worksFor = { session: ground.id, callId: call.id, budget: within?.budget };
+      const turn = runTurn(own, task, { ...optionsOf(agent, within?.ask), signal: call.signal }, worksFor);
       // Or it would be closed under a turn that was stopped, which could then not write down its end.
       const end = await finished(own.leaving?.following(turn) ?? turn, (event) => {
         if (event.kind === "call-opened" && !call.signal.aborted) call.progress(`${event.tool}\n`);

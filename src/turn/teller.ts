@@ -71,12 +71,12 @@ export class Teller {
 
   /** What was appended is durable all the same, and the next append tries again. */
   readonly checkpointFailed = (error: unknown): void => {
-    this.moment("checkpoint-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
+    this.moment("checkpoint-failed", { code: codeOf(error) });
   };
 
   /** It is kept less tidy than it was asked to be; nothing is lost, and it is tried again later. */
   readonly upkeepFailed = (error: unknown): void => {
-    this.moment("upkeep-failed", { code: HoldfastError.is(error) ? error.code : String(error) });
+    this.moment("upkeep-failed", { code: codeOf(error) });
   };
 
   /** What only the outcome of a call knows. */
@@ -161,6 +161,12 @@ export class Teller {
       // Whoever listens for failures failed, too.
     }
   }
+}
+
+/** What is no error of ours is told by its name alone: its message may quote what was to be kept. */
+function codeOf(error: unknown): string {
+  if (HoldfastError.is(error)) return error.code;
+  return error instanceof Error ? error.name : "thrown";
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

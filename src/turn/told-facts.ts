@@ -34,7 +34,7 @@ const TOLD: { readonly [K in KernelEvent["kind"]]: readonly [EventSource, ...fac
   "writeback-committed": ["context", "page"],
   "boundary-crossed": ["context", "boundary"],
   "mode-changed": ["catalog", "mode"],
-  "catalog-changed": ["catalog", "version", "epoch", "reason", "contentHash"],
+  "catalog-changed": ["catalog", "version", "epoch", "contentHash"],
   "history-repaired": ["session", "fault", "callId"],
   "history-cut": ["session", "through", "records"],
   "file-diverged": ["state", "callId"],

@@ -154,6 +154,28 @@ describe("a secret that is registered later", () => {
     },
   );
 
+  test.each(["reads", "waits"])(
+    "[REDACT-27] that stood in nothing but the result of a call that %s holds no session up",
+    async (how) => {
+      const tell = writes<string>("tell", async () => `it is ${LATE}`, { approval: how === "waits" });
+      const { holdfast, session } = await opened(new MemoryDisk(), { tools: [tell] });
+      const model = scripted([{ calls: [{ name: "tell", input: "a" }] }, { text: "done" }, { text: "and on" }]);
+      await watch(session.run("go", { model, ask: async () => ({ approve: true }) }));
+      await session.close();
+      holdfast.registerSecret(LATE);
+      expect(await holdfast.dropSecrets("s")).toMatchObject({ dropped: [expect.any(Number)], left: [] });
+      const again = await holdfast.open("s");
+      expect((await watch(again.run("go on", { model }))).end).toMatchObject({ status: "done", text: "and on" });
+      expect((await again.conversation()).filter(({ kind }) => kind === "output")).toMatchObject([
+        { name: "tell", parts: [{ text: expect.stringContaining("Output was not received") }] },
+      ]);
+      const { records, tombstones } = await again.callHistory();
+      expect(records.map((record) => record["method_name"])).toEqual(["run", "run"]);
+      expect(tombstones).toMatchObject([{ was: "call-closed", reason: "it held a secret that was registered later" }]);
+      await again.close();
+    },
+  );
+
   test("[REDACT-10] stays where a fork shares the record, and that is told", async () => {
     const { holdfast, session } = await opened();
     await session.append({ kind: "user-said", text: LATE });

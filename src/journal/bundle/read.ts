@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../base/errors.ts";
+import { isFields } from "../../base/fields.ts";
 import { sha256 } from "../../base/hash.ts";
 import { parseJson } from "../../base/json.ts";
 import { badOption, FUNCTION } from "../../base/options.ts";
@@ -94,6 +95,7 @@ export function* recordsIn({ path, bytes }: ArchiveFile): Iterable<SealedRecord>
     if (line === "") continue;
     const parsed = parseJson(line, { depth: 8, characters: Number.MAX_SAFE_INTEGER });
     if (!parsed.ok) throw new HoldfastError("BUNDLE_DAMAGED", { detail: `${path}: ${parsed.error.detail}` });
+    if (!isFields(parsed.value)) throw new HoldfastError("BUNDLE_DAMAGED", { detail: `${path}: no record` });
     yield parsed.value as unknown as SealedRecord;
   }
 }

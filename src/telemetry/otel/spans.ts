@@ -47,9 +47,12 @@ export function spansOf(api: OtelApi, tracer: OtelTracer): (event: KernelEvent, 
     if (spans === undefined) sessions.set(event.session, (spans = new SessionSpans()));
     const callId = wordIn(event.facts, "callId");
     switch (event.kind) {
-      case "turn-begun":
-        spans.turn = begin(event, "invoke_agent holdfast", SPAN_KIND.internal, around);
+      case "turn-begun": {
+        // The turn of a sub-agent is a part of the call that it works for, in another session.
+        const caller = sessions.get(wordIn(event.facts, "parentSession"))?.calls.get(wordIn(event.facts, "parent"));
+        spans.turn = begin(event, "invoke_agent holdfast", SPAN_KIND.internal, caller?.context ?? around);
         return;
+      }
       case "request-begun": {
         const model = attributesOf(event)["gen_ai.request.model"];
         spans.request = begin(event, `chat ${String(model)}`, SPAN_KIND.client, spans.turn?.context ?? around);
