@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import type { Json } from "../../base/json.ts";
-import { EffectDidNotHappen, type PendingCall, type Session, type Tool } from "../../index.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../../base/json.ts";
+import { type CallOutcome, EffectDidNotHappen, type PendingCall, type Session, type Tool } from "../../index.ts";
+import { inWords } from "../../base/words.ts";
 import { wordOf } from "../fields.ts";
 import { fieldsOf } from "../../base/fields.ts";
 import { needsConsent } from "../tool-server.ts";
@@ -40,6 +41,8 @@ export class HostCalls {
   readonly #session: Session;
   readonly #setting: HostSetting;
   readonly #running = new Set<Running>();
+  /** Calls that are being opened. */
+  readonly #opening = new Set<Promise<unknown>>();
   /** Calls of ours that the host was told to ask somebody about. */
   readonly #asked = new Set<string>();
 
@@ -48,8 +51,25 @@ export class HostCalls {
     this.#setting = setting;
   }
 
-  /** Before a tool runs: what may not run is denied; what may is written down first. */
-  async before(input: HookInput): Promise<HookOutput> {
+  /**
+   * Before a tool runs: what may not run is denied; what may is written down first. `asked` aborts when the host does not
+   * wait for the answer any more, because its time is up or its user has interrupted it.
+   */
+  async before(input: HookInput, asked?: AbortSignal): Promise<HookOutput> {
+    const opening = this.#before(input);
+    this.#opening.add(opening);
+    try {
+      const answer = await opening;
+      if (asked?.aborted !== true) return answer;
+    } finally {
+      this.#opening.delete(opening);
+    }
+    // Nobody would say how it ended: it does not run.
+    await this.notPermitted(input, GIVEN_UP);
+    return denied(GIVEN_UP);
+  }
+
+  async #before(input: HookInput): Promise<HookOutput> {
     const { tool_name: name = "", tool_use_id: id = "", tool_input: args, permission_mode: mode } = input;
     const ours = name.startsWith(this.#setting.prefix) ? name.slice(this.#setting.prefix.length) : undefined;
     const tool = ours === undefined ? undefined : this.#toolCalled(ours);
@@ -82,8 +102,8 @@ export class HostCalls {
     const running = this.#find(input);
     if (running === undefined) return ALLOWED;
     await this.#ended(running);
-    await running.pending.commit(plain(input.tool_response));
-    return ALLOWED;
+    const outcome = await running.pending.commit(plain(input.tool_response));
+    return outcome === "not pending" || outcome.ok ? ALLOWED : takenBack(outcome);
   }
 
   /** It failed, or was stopped, and the host says so: what it did is taken back as far as it can be. */
@@ -97,6 +117,7 @@ export class HostCalls {
 
   /** Somebody did not permit it after it was opened: it never ran, and nothing is claimed of it. */
   async notPermitted(input: CallOfHost, why: unknown): Promise<HookOutput> {
+    this.#asked.delete(input.tool_use_id ?? "");
     const running = this.#find(input);
     if (running === undefined) return ALLOWED;
     const message = wordOf(why) ?? "It was not permitted.";
@@ -107,10 +128,8 @@ export class HostCalls {
 
   /** All calls of an answer are over. The host tells how each ended that ran, so one that is still open never did. */
   async batched({ tool_calls: calls = [], agent_id }: HookInput): Promise<HookOutput> {
-    for (const { tool_use_id = "", tool_response } of calls) {
-      this.#asked.delete(tool_use_id);
+    for (const { tool_use_id = "", tool_response } of calls)
       await this.notPermitted({ tool_use_id, ...(agent_id === undefined ? {} : { agent_id }) }, tool_response);
-    }
     return ALLOWED;
   }
 
@@ -125,6 +144,8 @@ export class HostCalls {
 
   /** Nobody will say any more how these ended: they never ran, or the host is gone. */
   async leave(why: string): Promise<void> {
+    await Promise.allSettled(this.#opening); // the host did not wait for them, and nobody will end them
+    this.#asked.clear();
     await this.#leave([...this.#running], why);
   }
 
@@ -216,8 +237,17 @@ function decided(permissionDecision: "deny" | "ask", permissionDecisionReason: s
   return { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason } };
 }
 
-/** A response that happens to say `success: false` is still what the host calls a success. */
+const GIVEN_UP = "The host did not wait until it was written down, so it did not run.";
+
+/** The host calls it a success, and the session does not: the mode or a policy has changed while it ran. */
+function takenBack({ tool, output }: CallOutcome): HookOutput {
+  const told = `Holdfast: ${tool} ran, and what it did does not count. ${inWords(output)}`;
+  return { systemMessage: told, hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: told } };
+}
+
+/** A response that happens to say `success: false`, or that cannot be kept, is still what the host calls a success. */
 function plain(response: unknown): unknown {
-  if (typeof response !== "object" || response === null) return response ?? null;
-  return { response };
+  const result = typeof response === "object" && response !== null ? { response } : (response ?? null);
+  const kept = checkJson(result, KEPT_LIMITS);
+  return kept.ok ? result : `What it answered cannot be kept: ${kept.error.path} ${kept.error.detail}`;
 }

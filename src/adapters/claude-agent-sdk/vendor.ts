@@ -24,18 +24,22 @@ export interface HookInput {
 
 export interface HookOutput {
   readonly systemMessage?: string;
-  readonly hookSpecificOutput?: {
-    readonly hookEventName: "PreToolUse";
-    readonly permissionDecision?: "deny" | "ask";
-    readonly permissionDecisionReason?: string;
-  };
+  readonly hookSpecificOutput?:
+    | {
+        readonly hookEventName: "PreToolUse";
+        readonly permissionDecision?: "deny" | "ask";
+        readonly permissionDecisionReason?: string;
+      }
+    | { readonly hookEventName: "PostToolUse"; readonly additionalContext: string };
 }
 
-type Hook = (
-  input: never,
-  toolUseId: string | undefined,
-  options: { readonly signal: AbortSignal },
-) => Promise<HookOutput>;
+/** How a hook is asked. */
+export interface HookAsking {
+  /** Aborts when the host does not wait for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+type Hook = (input: never, toolUseId: string | undefined, asking: HookAsking) => Promise<HookOutput>;
 
 export interface HookMatcher {
   readonly hooks: Hook[];
