@@ -193,6 +193,35 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(ran).toEqual(["none", "other"]);
   });
 
+  test("[MCP-10] a tool whose answer its server refuses to send has run all the same, whatever shape was declared", async () => {
+    const { session: one, ran } = await session([{ name: "film", run: () => ({ content: [{ type: "film" }] }) }]);
+    expect(await one.runTool({ name: "film", input: {} })).toMatchObject({ ok: false, effects: [{ is: "unknown" }] });
+    expect(ran).toEqual(["film"]);
+  });
+
+  test("[MCP-18] a tool that is refused what it asks of its client has begun all the same", async () => {
+    const refusals = [
+      [-32601, "Method not found"], // its client answers no such questions
+      [-32602, "Client does not support form-mode elicitation requests"],
+    ] as const;
+    for (const [code, message] of refusals) {
+      const asks = { name: "asks", run: () => Promise.reject(Object.assign(new Error(message), { code })) };
+      const { session: one, ran } = await session([asks]);
+      expect(await one.runTool({ name: "asks", input: {} })).toMatchObject({ ok: false, effects: [{ is: "unknown" }] });
+      expect(ran).toEqual(["asks"]);
+    }
+  });
+
+  test("[MCP-18] a call that could not be sent, or that has no arguments to send, did not happen", async () => {
+    const { session: one, ran, close } = await session([write]);
+    expect(await one.runTool({ name: "write", input: undefined })).toMatchObject({ ok: true });
+    for (const input of [[], "text", 7])
+      expect(await one.runTool({ name: "write", input })).toMatchObject({ reason: "bad-arguments", effects: [] });
+    await close();
+    expect(await one.runTool({ name: "write", input: {} })).toMatchObject({ reason: "mcp-failed", effects: [] });
+    expect(ran).toEqual(["write"]);
+  });
+
   test("[MCP-5] a trusted tool that reads leaves no effect", async () => {
     const { session: one } = await session([echo], { trustAnnotations: true });
     expect((await one.runTool({ name: "echo", input: { text: "x" } })).effects).toEqual([]);
@@ -234,6 +263,9 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const { session: one } = await session([told]);
     const outcome = await one.runTool({ name: "told", input: {} }, { onProgress: (said) => heard.push(said) });
     expect([outcome.output, heard]).toEqual(["done", ["half way\n"]]);
+    const later: ServedTool = { name: "later", run: () => new Promise((end) => setTimeout(end, 20, text("done"))) };
+    const { session: patient } = await session([later], { timeoutMs: 2 ** 31 });
+    expect((await patient.runTool({ name: "later", input: {} })).output).toBe("done");
     const hangs: ServedTool = { name: "hangs", run: () => new Promise(() => {}) };
     const { session: other } = await session([hangs], { timeoutMs: 60 });
     expect((await other.runTool({ name: "hangs", input: {} })).ok).toBe(false);

@@ -1,5 +1,7 @@
 import { inWords } from "../../base/words.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { isFields } from "../../base/fields.ts";
+import type { StandardSchema } from "../../contracts/schema.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import { type Call, checkJson, defineTool, EffectDidNotHappen, type Tool } from "../../index.ts";
 import { didNotRun } from "./errors.ts";
@@ -15,6 +17,20 @@ export interface WrapOptions {
 }
 
 const ANY_OBJECT: JsonObject = { type: "object" };
+/** Both versions of the client hand their time to a timer that fires at once when it is longer. The call's own ends it then. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** The protocol knows no other arguments: whatever else is refused before it is sent, when it surely has not happened. */
+const ARGUMENTS: StandardSchema<JsonObject> = {
+  "~standard": {
+    version: 1,
+    vendor: "holdfast",
+    validate: (value) => {
+      const given = value ?? {};
+      return isFields(given) ? { value: given as JsonObject } : { issues: [{ message: "must be an object" }] };
+    },
+  },
+};
 
 /**
  * A server's tool as one of ours. Unless it is known only to read, what it does lies outside every transaction: it is
@@ -25,6 +41,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
     name,
     access,
     description: tool.description ?? tool.title ?? "",
+    input: ARGUMENTS,
     inputSchema: plain(tool.inputSchema) ?? ANY_OBJECT,
     ...(tool.annotations === undefined ? {} : { annotations: plain(tool.annotations) ?? {} }),
     deadlineMs: timeoutMs,
@@ -32,7 +49,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
   const ask = async (args: unknown, signal: AbortSignal, progress: (text: string) => void): Promise<McpResult> => {
     const options = {
       signal,
-      timeout: timeoutMs,
+      timeout: Math.min(timeoutMs, LONGEST_TIMER),
       resetTimeoutOnProgress: true as const,
       onprogress: ({ message }: { readonly message?: string | undefined }) => {
         if (message !== undefined && message !== "") progress(`${message}\n`);
