@@ -222,6 +222,33 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(ran).toEqual(["write"]);
   });
 
+  test("[MCP-19] sessions of two stores that follow one server hear their own answers, also where their calls share an id", async () => {
+    const [all, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const whoami: ServedTool = {
+      name: "whoami",
+      run: async ({ who }, { progress }) => {
+        if (who === "b") all.resolve();
+        await goOn.promise;
+        await progress(`is ${String(who)}`);
+        return text(`you are ${String(who)}`);
+      },
+    };
+    const { client } = await connect(whoami);
+    const server = await mcpTools(client);
+    const heard: string[] = [];
+    const running = [];
+    for (const who of ["a", "b"]) {
+      const { session: one } = await opened(new MemoryDisk(), { tools: server.tools });
+      const call = { name: "whoami", input: { who } };
+      running.push(one.runTool(call, { onProgress: (said) => heard.push(`${who}: ${said}`) }));
+    }
+    await all.promise;
+    goOn.resolve();
+    const [a, b] = await Promise.all(running);
+    expect([a?.callId === b?.callId, a?.output, b?.output]).toEqual([true, "you are a", "you are b"]);
+    expect(heard.toSorted()).toEqual(["a: is a\n", "b: is b\n"]);
+  });
+
   test("[MCP-5] a trusted tool that reads leaves no effect", async () => {
     const { session: one } = await session([echo], { trustAnnotations: true });
     expect((await one.runTool({ name: "echo", input: { text: "x" } })).effects).toEqual([]);

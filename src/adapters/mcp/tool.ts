@@ -68,17 +68,18 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
         }
       },
     });
-  // What is kept of an effect stays as long as the session, so the answer itself goes another way, to the one call.
-  const answers = new Map<string, McpResult>();
-  const listeners = new Map<string, (text: string) => void>();
+  // What is kept of an effect stays as long as the session, so the answer itself goes another way, to the one call. By its
+  // signal: sessions of two stores may follow one server, and their calls may have the same id.
+  const answers = new WeakMap<AbortSignal, McpResult>();
+  const listeners = new WeakMap<AbortSignal, (text: string) => void>();
   return defineTool<JsonObject>({
     ...about,
     effects: {
       [EFFECT]: {
-        run: async (args: JsonObject, { key, signal }) => {
+        run: async (args: JsonObject, { signal }) => {
           try {
-            const answer = await ask(args, signal, (text) => listeners.get(key)?.(text));
-            answers.set(key, answer);
+            const answer = await ask(args, signal, (text) => listeners.get(signal)?.(text));
+            answers.set(signal, answer);
             return { failed: answer.failed };
           } catch (error) {
             if (didNotRun(tool, error)) throw new EffectDidNotHappen(inWords(error), { cause: error });
@@ -88,16 +89,13 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
       },
     },
     run: async (input, call) => {
-      listeners.set(call.id, (text) => call.progress(text));
+      listeners.set(call.signal, (text) => call.progress(text));
       try {
         await call.effect(EFFECT, input, { key: call.id });
-        const answer = answers.get(call.id);
+        const answer = answers.get(call.signal);
         return answer === undefined ? call.fail("mcp-failed", "Its answer is gone.") : ended(call, answer);
       } catch (error) {
         return call.fail("mcp-failed", inWords(error));
-      } finally {
-        listeners.delete(call.id);
-        answers.delete(call.id);
       }
     },
   });
