@@ -327,6 +327,24 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(one.catalog.snapshot().activeNames).toContain("echo");
   });
 
+  test("[MCP-20] a client that is not connected has no list: the tools stay, and are asked for anew once it is", async () => {
+    const { client, close } = await connect(echo);
+    const server = await mcpTools(client);
+    const { session: one } = await opened();
+    await server.follow(one);
+    const listing = vi.spyOn(client, "listTools");
+    await close();
+    const refused = { code: "MCP_NOT_CONNECTED" };
+    await expect(server.refresh()).rejects.toMatchObject(refused);
+    await expect(mcpTools(client)).rejects.toMatchObject(refused);
+    expect(listing).not.toHaveBeenCalled();
+    expect(one.catalog.snapshot().activeNames).toContain("echo");
+    const again = await session([echo]);
+    const asked = vi.spyOn(again.client, "listTools");
+    await again.server.refresh();
+    expect(asked).toHaveBeenCalledWith({}, { cacheMode: "refresh" }); // version 2 answers from what it keeps
+  });
+
   test("[MCP-7] a session that was closed is followed no more, and disturbs no other", async () => {
     const { client, serve } = await connect(echo);
     const server = await mcpTools(client);
