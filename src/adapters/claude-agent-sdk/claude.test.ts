@@ -613,12 +613,15 @@ describe("a host that does not wait", () => {
 
   test("[CLAUDE-18] for the answer has it not run, and nothing is said to have happened", async () => {
     const stop = new AbortController();
-    const { host, session, asked, goOn } = await opening(stop.signal);
+    const { host, session, ask, asked, goOn } = await opening(stop.signal);
+    await ask("PreToolUse", { ...about, tool_input: { command: "another of the same id" } });
     stop.abort();
     goOn();
     expect(await asked).toMatchObject({ hookSpecificOutput: { permissionDecision: "deny" } });
-    expect([session.openCalls, host.open]).toEqual([[], []]);
+    expect([session.openCalls.length, host.open]).toEqual([1, ["t1"]]);
     expect(await closings(session)).toMatchObject([{ reason: "denied", effects: "none" }]);
+    await ask("PostToolUse", { ...about, tool_response: "ran" });
+    expect((await closings(session)).at(-1)).toMatchObject({ status: "success", output: "ran" });
   });
 
   test("[CLAUDE-18] for the session's tools finds their calls closed when it has left", async () => {

@@ -56,20 +56,16 @@ export class HostCalls {
    * wait for the answer any more, because its time is up or its user has interrupted it.
    */
   async before(input: HookInput, asked?: AbortSignal): Promise<HookOutput> {
-    const opening = this.#before(input);
+    const opening = this.#before(input, asked);
     this.#opening.add(opening);
     try {
-      const answer = await opening;
-      if (asked?.aborted !== true) return answer;
+      return await opening;
     } finally {
       this.#opening.delete(opening);
     }
-    // Nobody would say how it ended: it does not run.
-    await this.notPermitted(input, GIVEN_UP);
-    return denied(GIVEN_UP);
   }
 
-  async #before(input: HookInput): Promise<HookOutput> {
+  async #before(input: HookInput, asked: AbortSignal | undefined): Promise<HookOutput> {
     const { tool_name: name = "", tool_use_id: id = "", tool_input: args, permission_mode: mode } = input;
     const ours = name.startsWith(this.#setting.prefix) ? name.slice(this.#setting.prefix.length) : undefined;
     const tool = ours === undefined ? undefined : this.#toolCalled(ours);
@@ -84,12 +80,17 @@ export class HostCalls {
       if (!HoldfastError.is(error, "CALL_REFUSED")) throw error;
       return denied(wordOf(error.details["message"]) ?? error.message);
     }
+    let running: Running;
     try {
-      return await this.#open(input, name, pending);
+      running = await this.#open(input, name, pending);
     } catch (error) {
       await pending.abort("It could not be written down, so it did not run.");
       throw error;
     }
+    this.#running.add(running);
+    if (asked?.aborted !== true) return this.#toldOf(running, name, args);
+    await this.#neverRan(running, GIVEN_UP); // nobody would say how it ended
+    return denied(GIVEN_UP);
   }
 
   /** Consent is the host's to ask for: a call that comes all the same was let through by somebody. */
@@ -120,10 +121,13 @@ export class HostCalls {
     this.#asked.delete(input.tool_use_id ?? "");
     const running = this.#find(input);
     if (running === undefined) return ALLOWED;
-    const message = wordOf(why) ?? "It was not permitted.";
+    await this.#neverRan(running, wordOf(why) ?? "It was not permitted.");
+    return ALLOWED;
+  }
+
+  async #neverRan(running: Running, message: string): Promise<void> {
     await this.#ended(running, new EffectDidNotHappen(message));
     await running.pending.commit({ ok: false, code: "denied", message });
-    return ALLOWED;
   }
 
   /** All calls of an answer are over. The host tells how each ended that ran, so one that is still open never did. */
@@ -172,14 +176,12 @@ export class HostCalls {
     return decided("ask", `${tool.name} runs only with somebody's consent.`);
   }
 
-  async #open(input: HookInput, name: string, pending: PendingCall): Promise<HookOutput> {
-    const { tool_use_id: id = "", agent_id: agent, tool_input: args } = input;
+  async #open(input: HookInput, name: string, pending: PendingCall): Promise<Running> {
+    const { tool_use_id: id = "", agent_id: agent } = input;
     const end = Promise.withResolvers<Json>();
     end.promise.catch(() => {}); // heard by the effect, where there is one
-    if (this.#setting.natives.accessOf(name) === "read") {
-      this.#running.add({ id, agent, pending, file: undefined, end, effect: undefined });
-      return ALLOWED;
-    }
+    if (this.#setting.natives.accessOf(name) === "read")
+      return { id, agent, pending, file: undefined, end, effect: undefined };
     const path = this.#pathIn(name, input);
     const image = path === undefined ? undefined : await preImageOf(this.#session, path);
     const began = Promise.withResolvers<void>();
@@ -194,11 +196,14 @@ export class HostCalls {
       this.#setting.natives.ends.delete(pending.id);
       throw error;
     }
-    this.#running.add({ id, agent, pending, file: image?.path, end, effect });
-    if (image !== undefined || FILE_ARGUMENT[name] === undefined) return ALLOWED;
-    return {
-      systemMessage: `Holdfast: ${wordOf(fieldsOf(args)[FILE_ARGUMENT[name]]) ?? name} cannot be brought back.`,
-    };
+    return { id, agent, pending, file: image?.path, end, effect };
+  }
+
+  /** That a file cannot be brought back is said before it is changed. */
+  #toldOf({ file }: Running, name: string, args: unknown): HookOutput {
+    const argument = FILE_ARGUMENT[name];
+    if (file !== undefined || argument === undefined) return ALLOWED;
+    return { systemMessage: `Holdfast: ${wordOf(fieldsOf(args)[argument]) ?? name} cannot be brought back.` };
   }
 
   /** The oldest that is open under the host's id: two that share one are ended in the order in which they began. */
