@@ -140,8 +140,8 @@ export class Transactions {
   }
 
   /** Whether a host runs and offers it itself. */
-  isHosted({ name }: { readonly name: string }): boolean {
-    return this.#hosted.has(name) && !this.#tools.has(name);
+  isHosted(tool: Tool): boolean {
+    return this.#hosted.get(tool.name) === tool;
   }
 
   /** Removes tools by name. */

@@ -257,6 +257,16 @@ describe("the host's own tools", () => {
     expect(host.open).toEqual([]);
   });
 
+  test("[CLAUDE-12] a sub-agent that has ended and is not named ends no call of the host's", async () => {
+    const { ask, session, host } = await hosted();
+    const about = { tool_name: "Task", tool_input: {}, tool_use_id: "t1" };
+    await ask("PreToolUse", about);
+    await ask("SubagentStop");
+    expect(host.open).toEqual(["t1"]);
+    await ask("PostToolUse", { ...about, tool_response: "found" });
+    expect(await closings(session)).toMatchObject([{ status: "success", output: "found" }]);
+  });
+
   test("[CLAUDE-13] of a call that nobody permitted, nothing is said to have happened", async () => {
     const { ask, session } = await hosted();
     const about = (id: string) => ({ tool_name: "Bash", tool_input: { command: "rm x" }, tool_use_id: id });
@@ -290,6 +300,17 @@ describe("the host's own tools", () => {
       const about = { tool_name, tool_input: {}, tool_use_id: tool_name };
       expect(await ask("PreToolUse", { ...about, permission_mode: "plan" })).toEqual({});
       await ask("PostToolUse", { ...about, tool_response: {} });
+    }
+    expect(host.open).toEqual([]);
+  });
+
+  test("[CLAUDE-3] what only looks runs in plan mode, the session's and the host's", async () => {
+    const { ask, session, host } = await hosted();
+    await session.setMode("plan");
+    for (const tool_name of ["Read", "LSP", "BashOutput", "TaskOutput", "ListMcpResourcesTool"]) {
+      const about = { tool_name, tool_input: {}, tool_use_id: tool_name };
+      expect(await ask("PreToolUse", { ...about, permission_mode: "plan" })).toEqual({});
+      await ask("PostToolUse", { ...about, tool_response: "seen" });
     }
     expect(host.open).toEqual([]);
   });
@@ -477,8 +498,11 @@ describe("the life of a turn", () => {
     await ask("Stop");
     expect(existsSync(path)).toBe(false);
     await ask("PreToolUse", { ...about, tool_use_id: "t2" });
+    await ask("StopFailure", { error: "overloaded" });
+    expect(host.open).toEqual([]);
+    await ask("PreToolUse", { ...about, tool_use_id: "t2" });
     await host.leave();
-    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled", "canceled"]);
+    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled", "canceled", "canceled"]);
     await ask("PreToolUse", { ...about, tool_use_id: "t3" });
     await ask("PermissionDenied", { ...about, tool_use_id: "t3" });
     expect(host.open).toEqual([]);

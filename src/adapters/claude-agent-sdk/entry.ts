@@ -105,6 +105,7 @@ export async function holdfastOptions<O extends object>(
     PreCompact: { hooks: [() => beforeCompaction(session)] },
     SubagentStop: { hooks: [(input: HookInput) => calls.stopped(input)] },
     Stop: { hooks: [(input: HookInput) => calls.stopped(input)] },
+    StopFailure: { hooks: [(input: HookInput) => calls.stopped(input)] }, // in its place, where its model failed
   };
   return {
     options: {

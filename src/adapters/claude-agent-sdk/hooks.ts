@@ -138,7 +138,9 @@ export class HostCalls {
   }
 
   /** The host, or one of its sub-agents, is done: others may still be at work. */
-  async stopped({ agent_id: agent }: HookInput): Promise<HookOutput> {
+  async stopped({ hook_event_name: event, agent_id: agent }: HookInput): Promise<HookOutput> {
+    // Older hosts do not say which of them: taken for the host, it would end the very call that the sub-agent works for.
+    if (event === "SubagentStop" && agent === undefined) return ALLOWED;
     await this.#leave(
       [...this.#running].filter((running) => running.agent === agent),
       "The host ended its turn without saying how it ended.",
