@@ -122,3 +122,30 @@ test("[MCP-12] a request that its client canceled is not answered any more", asy
   expect(await says({ id: 2, method: "ping" })).toMatchObject({ id: 2 });
   expect(heard).toHaveLength(1);
 });
+
+test("[MCP-17] when served tools are closed no call of a client stays open, and nobody waits for whoever is asked", async () => {
+  const asked = Promise.withResolvers<void>();
+  const consents = () => {
+    asked.resolve();
+    return new Promise<boolean>(() => {});
+  };
+  const begun = Promise.withResolvers<void>();
+  const ran: string[] = [];
+  const slow = defineTool({
+    name: "slow",
+    access: "write",
+    run: () => {
+      begun.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const deploy = defineTool({ name: "deploy", access: "write", approval: true, run: () => void ran.push("ran") });
+  const { says, server, session } = await host({ consents }, [slow, deploy]);
+  await says({ id: 1, method: "tools/call", params: { name: "slow" } });
+  await says({ id: 2, method: "tools/call", params: { name: "deploy" } });
+  await Promise.all([begun.promise, asked.promise]);
+  await server.close(); // this line does not say that it is closed
+  expect(session.openCalls).toEqual([]);
+  expect((await session.callRecords()).map(({ outcome_summary }) => outcome_summary.ok)).toEqual([false, false]);
+  expect(ran).toEqual([]);
+});

@@ -14,6 +14,7 @@ import {
 import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
 import { wordOf } from "./fields.ts";
 import { fieldsOf } from "../base/fields.ts";
+import { unlessAborted } from "../base/unless-aborted.ts";
 
 /**
  * The connection to a client, by its shape: the transports of both versions of the MCP SDK fit, and so do those of the
@@ -99,12 +100,18 @@ async function toAll(lines: ReadonlySet<Line>, tell: (line: Line) => Promise<voi
   if (failure !== undefined) throw failure;
 }
 
+/** A call of a client's, by the id of its request, until it has ended in the journal. */
+interface RunningCall {
+  readonly id: unknown;
+  readonly stop: AbortController;
+  readonly ended: Promise<unknown>;
+}
+
 class Line {
   readonly #session: Session;
   readonly #options: ServeOptions;
   readonly #transport: McpTransport;
-  /** Calls that are running, by the id of their request. */
-  readonly #running = new Map<unknown, AbortController>();
+  readonly #running = new Set<RunningCall>();
 
   constructor(session: Session, options: ServeOptions, transport: McpTransport) {
     this.#session = session;
@@ -115,7 +122,7 @@ class Line {
   async open(closed: () => void): Promise<void> {
     const before = this.#transport.onclose;
     this.#transport.onclose = () => {
-      for (const running of this.#running.values()) running.abort(GONE);
+      this.#stop();
       closed();
       before?.();
     };
@@ -124,8 +131,18 @@ class Line {
     await this.#transport.start();
   }
 
-  close(): Promise<void> {
-    return this.#transport.close();
+  /** Whoever closes it finds no call of its client's open. */
+  async close(): Promise<void> {
+    try {
+      await this.#transport.close();
+    } finally {
+      this.#stop();
+      await Promise.all([...this.#running].map(({ ended }) => ended));
+    }
+  }
+
+  #stop(): void {
+    for (const { stop } of this.#running) stop.abort(GONE);
   }
 
   async tell(method: string, params: JsonObject = {}): Promise<void> {
@@ -134,15 +151,16 @@ class Line {
 
   async #hear({ id, method, params }: Readonly<Record<string, unknown>>): Promise<void> {
     const given = fieldsOf(params);
-    if (method === "notifications/cancelled") this.#running.get(given["requestId"])?.abort(CANCELED);
+    if (method === "notifications/cancelled")
+      for (const running of this.#running) if (running.id === given["requestId"]) running.stop.abort(CANCELED);
     if (id === undefined || typeof method !== "string") return; // a notification wants no answer
-    const running = new AbortController();
+    const stop = new AbortController();
     try {
-      const result = await this.#answer(method, given, id, running);
-      if (running.signal.aborted) return; // nor does whoever canceled, or is gone
+      const result = await this.#answer(method, given, id, stop);
+      if (stop.signal.aborted) return; // nor does whoever canceled, or is gone
       await this.#send({ jsonrpc: "2.0", id: id as Json, result });
     } catch (error) {
-      if (running.signal.aborted) return;
+      if (stop.signal.aborted) return;
       const code = error instanceof UnknownMethod ? -32601 : HoldfastError.is(error, "BAD_OPTION") ? -32602 : -32603;
       const message = inWords(error);
       await this.#send({ jsonrpc: "2.0", id: id as Json, error: { code, message } });
@@ -153,7 +171,7 @@ class Line {
     method: string,
     params: Readonly<Record<string, unknown>>,
     id: unknown,
-    running: AbortController,
+    stop: AbortController,
   ): Promise<JsonObject> {
     switch (method) {
       case "initialize": {
@@ -168,7 +186,7 @@ class Line {
         await this.#session.catalog.sync("a host was offered these tools"); // the journal has what was offered, word for word
         return { tools: this.#offered() as unknown as Json };
       case "tools/call":
-        return contentOf(await this.#call(params, id, running));
+        return contentOf(await this.#followed(id, stop, this.#call(params, stop.signal)));
       default:
         throw new UnknownMethod(`There is no ${method} here.`);
     }
@@ -194,30 +212,43 @@ class Line {
     });
   }
 
-  async #call(params: Readonly<Record<string, unknown>>, id: unknown, running: AbortController): Promise<CallOutcome> {
+  async #followed<T>(id: unknown, stop: AbortController, call: Promise<T>): Promise<T> {
+    const running = { id, stop, ended: call.catch(() => {}) };
+    this.#running.add(running);
+    try {
+      return await call;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #call(params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<CallOutcome> {
     const name = wordOf(params["name"]) ?? "";
     const tool = this.#session.transactions.tool(name);
     const { tools = () => true } = this.#options;
     // One that is not there is closed like any other bad call, so that the journal has it.
     if (tool !== undefined && !tools(tool)) throw new HoldfastError("BAD_OPTION", { option: "name", value: name });
-    this.#running.set(id, running);
-    try {
-      const alias = wordOf(fieldsOf(params["_meta"])["claudecode/toolUseId"]);
-      const input = params["arguments"] ?? {};
-      const named = alias === undefined ? {} : { alias };
-      const mayRun = tool === undefined || (await this.#consented(tool, { tool: name, input, ...named }));
-      const denied = mayRun
-        ? {}
-        : { denied: `${name} needs somebody's consent, and nobody was asked, so it did not run.` };
-      return await this.#session.runTool({ name, input, ...named, ...denied }, { signal: running.signal });
-    } finally {
-      this.#running.delete(id);
-    }
+    const alias = wordOf(fieldsOf(params["_meta"])["claudecode/toolUseId"]);
+    const input = params["arguments"] ?? {};
+    const named = alias === undefined ? {} : { alias };
+    const mayRun = tool === undefined || (await this.#consented(tool, { tool: name, input, ...named }, signal));
+    const denied = mayRun
+      ? {}
+      : { denied: `${name} needs somebody's consent, and nobody was asked, so it did not run.` };
+    return this.#session.runTool({ name, input, ...named, ...denied }, { signal });
   }
 
-  async #consented(tool: Tool, call: ServedCall): Promise<boolean> {
+  /** Whoever is asked may take their time, and nobody waits for them once the client has gone. */
+  async #consented(tool: Tool, call: ServedCall, signal: AbortSignal): Promise<boolean> {
     if (!(await needsConsent(this.#session, tool, call.input))) return true;
-    return (await this.#options.consents?.(call)) === true;
+    const { consents } = this.#options;
+    return (
+      (await unlessAborted(
+        signal,
+        async () => consents?.(call),
+        () => false,
+      )) === true
+    );
   }
 
   #send(message: JsonObject): Promise<void> {

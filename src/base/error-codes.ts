@@ -670,6 +670,11 @@ export const ERROR_CODES = {
     says: "A server's list of tools has no end.",
     tryThis: "Report it to the server's maker: every page of the list points to another page.",
   },
+  MCP_NOT_CONNECTED: {
+    says: "The MCP client is not connected.",
+    tryThis:
+      "Connect the client before you give it to `mcpTools`. After a broken connection, connect it again, then call `refresh`: until then the tools stay as they were.",
+  },
 
   // other people's sessions
   TRANSCRIPT_UNREADABLE: {

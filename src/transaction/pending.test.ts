@@ -33,6 +33,22 @@ describe("a call that a host begins and ends", () => {
     expect(transactions.pending).toEqual([]);
   });
 
+  test("[PARITY-1] one that its signal ends says why, as when we run the tool", async () => {
+    const wait = writes("wait", () => new Promise(() => {}));
+    for (const why of [new Error("The user said stop."), undefined]) {
+      const { transactions, ledger } = rig([wait]);
+      const stop = new AbortController();
+      const run = transactions.run({ id: "a", name: "wait", input: {} }, { signal: stop.signal });
+      await beginCall(transactions, { id: "b", name: "wait", input: {} }, { signal: stop.signal });
+      stop.abort(why);
+      await transactions.ended(["a", "b"]);
+      const { output } = await run;
+      const begun = ledger.closings().find(({ callId }) => callId === "b");
+      expect(output).toContain(why?.message ?? "aborted");
+      expect(begun?.output).toBe(output);
+    }
+  });
+
   test("[TX-31] what is committed before it was admitted waits for that, and is refused with it", async () => {
     const { promise, resolve } = Promise.withResolvers<{ readonly value: object }>();
     const input: StandardSchema<object> = { "~standard": { version: 1, vendor: "test", validate: () => promise } };

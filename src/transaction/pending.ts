@@ -23,7 +23,7 @@ export class PendingCall implements AsyncDisposable {
   readonly #open: OpenCall;
   readonly #told: (outcome: CallOutcome) => CallOutcome;
   readonly #failed: () => void;
-  readonly #onAbort = () => void this.abort("Its signal aborted.").catch(() => {});
+  readonly #onAbort = () => void this.#end(canceled(this.#open.signal)).catch(() => {});
   #ended = false;
   #outcome: Promise<CallOutcome> | undefined;
   #isCommitting = false;

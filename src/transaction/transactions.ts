@@ -73,6 +73,8 @@ export class Transactions {
   readonly effects: EffectBook;
   readonly #options: TransactionOptions;
   readonly #tools: Map<string, Tool>;
+  /** Tools that a host runs and offers itself. */
+  readonly #hosted = new Map<string, Tool>();
   #listed: readonly Tool[] | undefined;
   readonly #world: CallWorld;
   readonly #slots: Semaphore;
@@ -103,7 +105,7 @@ export class Transactions {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#slots = new Semaphore(parallel);
     const { execHost: exec } = options;
-    const tool = (name: string) => this.#tools.get(name);
+    const tool = (name: string) => this.tool(name);
     this.#world = {
       state,
       ledger,
@@ -129,6 +131,19 @@ export class Transactions {
     this.#listed = undefined;
   }
 
+  /**
+   * Makes tools known that a host runs and offers to its model itself: their calls are written down and what they did is
+   * undone like that of any tool, but they are not among `tools`, so nobody is offered them here.
+   */
+  addHosted(tools: readonly Tool[]): void {
+    for (const tool of tools) this.#hosted.set(tool.name, tool);
+  }
+
+  /** Whether a host runs and offers it itself. */
+  isHosted(tool: Tool): boolean {
+    return this.#hosted.get(tool.name) === tool;
+  }
+
   /** Removes tools by name. */
   remove(names: readonly string[]): void {
     for (const name of names) this.#tools.delete(name);
@@ -137,10 +152,10 @@ export class Transactions {
 
   /** The tool of this name, if there is one. */
   tool(name: string): Tool | undefined {
-    return this.#tools.get(name);
+    return this.#tools.get(name) ?? this.#hosted.get(name);
   }
 
-  /** All tools. The same array until one is added or removed. */
+  /** All tools but those that a host runs itself. The same array until one is added or removed. */
   get tools(): readonly Tool[] {
     this.#listed ??= [...this.#tools.values()];
     return this.#listed;

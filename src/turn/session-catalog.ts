@@ -117,7 +117,9 @@ export class SessionCatalog implements Relative {
     const { tool, input, epoch } = call;
     const { name } = tool;
     if (epoch === undefined && this.mode === "act") return undefined;
-    const attempt = { tool, name, input, live: this.snapshot() };
+    // A host's own tool is offered by the host: what the mode allows of it is asked as if it were offered here.
+    const live = this.#transactions.isHosted(tool) ? snapshotCatalog(this.state, [tool]) : this.snapshot();
+    const attempt = { tool, name, input, live };
     if (epoch === undefined) return denialOfCall(attempt);
     const offeredBy = this.#offered.get(epoch);
     if (offeredBy === undefined) return `${name} was offered too long ago, so it did not run. Ask for it again.`;

@@ -31,7 +31,7 @@ function readError(thrown: unknown): SdkError {
   const code = countOf(fields["statusCode"]);
   // A body that was promised with a 200 and broke off under the reader: no answer of the provider stands behind it.
   const status = (code === undefined || code < 400 ? undefined : code) ?? toldStatus(body["code"]);
-  const headers = new Headers(fieldsOf(fields["responseHeaders"]) as Record<string, string>);
+  const headers = headersIn(fields["responseHeaders"]);
   const requestId = headers.get("x-request-id") ?? headers.get("request-id") ?? wordOf(body["request_id"]);
   const names = namesOf(thrown);
   const unread = names.some((name) => UNREAD.includes(name));
@@ -52,6 +52,18 @@ function readError(thrown: unknown): SdkError {
     nonsense: unread || !names.some((name) => UNSENT.includes(name)),
   };
 }
+
+/** Somebody's own model may put anything there: what no header can be tells nothing, and stops nobody from being told. */
+function headersIn(given: unknown): Headers {
+  const told = given instanceof Headers ? [...given] : Object.entries(fieldsOf(given));
+  const usable = told.flatMap(([name, value]) =>
+    typeof value === "string" && A_NAME.test(name) && A_VALUE.test(value) ? [[name, value] as const] : [],
+  );
+  return new Headers(Object.fromEntries(usable));
+}
+
+const A_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const A_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** The provider's error, unwrapped: as the text of a response, as data, or as the very value of a stream. */
 function bodyOf(thrown: unknown): Fields {

@@ -75,6 +75,48 @@ test("[ADAPT-19] what the provider ran itself waits for nobody, and what nobody 
   expect(said?.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
 });
 
+test("[ADAPT-52] of a result that a provider shows while it is made, only the last is the call's output", () => {
+  const result = (said: string, more: object = {}) => ({
+    type: "tool-result",
+    toolCallId: "a",
+    toolName: "grep",
+    result: said,
+    ...more,
+  });
+  const said = answer(
+    grep("{}", { providerExecuted: true }),
+    result("half", { preliminary: true }),
+    result("nearly", { preliminary: true }),
+    result("whole"),
+    finish("stop"),
+  );
+  expect(said?.items.map(({ kind }) => kind)).toEqual(["call", "output"]);
+  expect(said?.items.at(-1)).toMatchObject({ parts: [{ text: "whole" }] });
+});
+
+test("[ADAPT-10] a failure is told whatever somebody's own model takes for headers", async () => {
+  const signal = new AbortController().signal;
+  const failureWith = async (responseHeaders: unknown) => {
+    const failed = () => Promise.reject(Object.assign(new Error("slow down"), { statusCode: 429, responseHeaders }));
+    const vendor: AiSdkModel = {
+      specificationVersion: "v4",
+      provider: "own",
+      modelId: "m",
+      doStream: failed,
+      doGenerate: failed,
+    };
+    const items = [{ kind: "user", parts: [{ type: "text", text: "hi" }] }] as const;
+    const events = [];
+    for await (const event of aiSdk(vendor).ask({ items }, { signal })) events.push(event);
+    return events;
+  };
+  const told = (more: object) => [{ kind: "failed", failure: { kind: "rate-limited", status: 429, ...more } }];
+  for (const odd of [{ "retry-after": "…" }, { "not a name": "x" }, { "retry-after": 3 }, "text", null])
+    expect(await failureWith(odd)).toMatchObject(told({}));
+  for (const good of [{ "retry-after": "3", "x-odd": "…" }, new Headers({ "retry-after": "3" })])
+    expect(await failureWith(good)).toMatchObject(told({ retryAfterMs: 3_000 }));
+});
+
 test("[ADAPT-14] a version of the contract that nobody has looked at is refused, with those that are known", () => {
   const model = { specificationVersion: "v9", provider: "p", modelId: "m" } as AiSdkModel;
   expect(() => aiSdk(model)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));

@@ -60,6 +60,9 @@ export class StreamReader implements AnswerReader {
         yield* this.#call(event, kept);
         return;
       case "tool-result":
+        // A preview of what is to come, such as half a picture: kept, it would be a second output of its call.
+        if (event["preliminary"] !== true) this.#add(undefined, echoed(event, kept));
+        return;
       case "file":
       case "reasoning-file":
       case "tool-approval-request":

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { defineTool, type Session, type SessionOptions, toolResult } from "../../index.ts";
+import { defineTool, finished, type Session, type SessionOptions, toolResult } from "../../index.ts";
 import { startProviderServer } from "../../testing/entry.ts";
+import { scripted } from "../../../test/support/loop.ts";
 import { collect } from "../../../test/support/stores.ts";
 import { largePicture, PNG } from "../../../test/support/pictures.ts";
 import { freshRoot, work } from "../../../test/support/workspaces.ts";
@@ -256,6 +257,16 @@ describe("the host's own tools", () => {
     expect(host.open).toEqual([]);
   });
 
+  test("[CLAUDE-12] a sub-agent that has ended and is not named ends no call of the host's", async () => {
+    const { ask, session, host } = await hosted();
+    const about = { tool_name: "Task", tool_input: {}, tool_use_id: "t1" };
+    await ask("PreToolUse", about);
+    await ask("SubagentStop");
+    expect(host.open).toEqual(["t1"]);
+    await ask("PostToolUse", { ...about, tool_response: "found" });
+    expect(await closings(session)).toMatchObject([{ status: "success", output: "found" }]);
+  });
+
   test("[CLAUDE-13] of a call that nobody permitted, nothing is said to have happened", async () => {
     const { ask, session } = await hosted();
     const about = (id: string) => ({ tool_name: "Bash", tool_input: { command: "rm x" }, tool_use_id: id });
@@ -289,6 +300,17 @@ describe("the host's own tools", () => {
       const about = { tool_name, tool_input: {}, tool_use_id: tool_name };
       expect(await ask("PreToolUse", { ...about, permission_mode: "plan" })).toEqual({});
       await ask("PostToolUse", { ...about, tool_response: {} });
+    }
+    expect(host.open).toEqual([]);
+  });
+
+  test("[CLAUDE-3] what only looks runs in plan mode, the session's and the host's", async () => {
+    const { ask, session, host } = await hosted();
+    await session.setMode("plan");
+    for (const tool_name of ["Read", "LSP", "BashOutput", "TaskOutput", "ListMcpResourcesTool"]) {
+      const about = { tool_name, tool_input: {}, tool_use_id: tool_name };
+      expect(await ask("PreToolUse", { ...about, permission_mode: "plan" })).toEqual({});
+      await ask("PostToolUse", { ...about, tool_response: "seen" });
     }
     expect(host.open).toEqual([]);
   });
@@ -476,8 +498,11 @@ describe("the life of a turn", () => {
     await ask("Stop");
     expect(existsSync(path)).toBe(false);
     await ask("PreToolUse", { ...about, tool_use_id: "t2" });
+    await ask("StopFailure", { error: "overloaded" });
+    expect(host.open).toEqual([]);
+    await ask("PreToolUse", { ...about, tool_use_id: "t2" });
     await host.leave();
-    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled", "canceled"]);
+    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled", "canceled", "canceled"]);
     await ask("PreToolUse", { ...about, tool_use_id: "t3" });
     await ask("PermissionDenied", { ...about, tool_use_id: "t3" });
     expect(host.open).toEqual([]);
@@ -538,6 +563,160 @@ describe("the life of a turn", () => {
     expect((options.hooks.PreToolUse as readonly unknown[])[1]).toBe(theirs);
     expect(options.hooks.Notification).toEqual([theirs]);
   });
+
+  test("[CLAUDE-7] a name that a server of the user's has is refused, and options that are ours already", async () => {
+    const { session } = await work({ tools: [note] });
+    const refused = { code: "BAD_OPTION", details: { option: "server" } };
+    await expect(holdfastOptions(session, { mcpServers: { holdfast: {} } })).rejects.toMatchObject(refused);
+    const { options } = await holdfastOptions(session, {} as Given);
+    await expect(holdfastOptions(session, options)).rejects.toMatchObject(refused);
+  });
+});
+
+describe("the host's own tools in the session", () => {
+  test("[CLAUDE-17] are offered by the host alone, before it is gone and afterwards", async () => {
+    const { native, session, host } = await hosted({}, { tools: [note] });
+    await native("mcp__other__search", {}, () => "found");
+    const names = ["hand", "note", "once", "recall"];
+    const offered = async () => [(await session.align()).catalog.activeNames, session.transactions.tools.length];
+    expect(await offered()).toEqual([names, names.length]);
+    const answers = [{ calls: [{ name: "Bash", input: { command: "ls" } }] }, { text: "done" }];
+    expect(await finished(session.run("go on", { model: scripted(answers) }))).toMatchObject({ status: "done" });
+    expect((await closings(session)).at(-1)).toMatchObject({
+      tool: "Bash",
+      reason: "denied",
+      output: expect.stringContaining("was not offered to you"),
+    });
+    await host.leave();
+    expect(await offered()).toEqual([names, names.length]);
+    const catalogs = (await collect(session.read())).filter(({ kind }) => kind === "catalog-changed");
+    expect(JSON.stringify(catalogs)).not.toContain("Bash");
+  });
+
+  test("[CLAUDE-17] are never taken for one of the session's under a name that only the host knew", async () => {
+    const skill = defineTool({ name: "Skill", access: "read", run: () => "mine" });
+    const { ask, session, host } = await hosted({}, { tools: [skill] });
+    const about = { tool_name: "Skill", tool_input: {}, tool_use_id: "t1" };
+    await expect(ask("PreToolUse", { ...about, permission_mode: "plan" })).rejects.toMatchObject({
+      code: "TOOL_NAME_TAKEN",
+      details: { tool: "Skill", by: "the host" },
+    });
+    expect([session.openCalls, host.open]).toEqual([[], []]);
+    expect((await session.runTool({ name: "Skill", input: {} })).output).toBe("mine");
+  });
+});
+
+describe("a host that does not wait", () => {
+  const about = { tool_name: "Bash", tool_input: {}, tool_use_id: "t1" };
+  /** The host's hook, while its call is being written down. */
+  async function opening(signal?: AbortSignal) {
+    const one = await hosted();
+    const [reached, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const begin = one.session.begin.bind(one.session);
+    vi.spyOn(one.session, "begin").mockImplementationOnce(async (call) => {
+      reached.resolve();
+      await goOn.promise;
+      return begin(call);
+    });
+    const [ours] = (one.host.options.hooks?.["PreToolUse"] ?? []) as readonly {
+      readonly hooks: readonly ((input: object, id: string, asking: object) => Promise<Fields>)[];
+    }[];
+    const asked = ours?.hooks[0]?.({ hook_event_name: "PreToolUse", session_id: "x", ...about }, "t1", { signal });
+    await reached.promise;
+    return { ...one, asked, goOn: goOn.resolve };
+  }
+
+  test("[CLAUDE-18] finds no call open once it has left, also none that was being opened", async () => {
+    const { host, session, goOn } = await opening();
+    const left = host.leave();
+    goOn();
+    await left;
+    expect([session.openCalls, host.open]).toEqual([[], []]);
+    expect((await closings(session)).map(({ status }) => status)).toEqual(["canceled"]);
+  });
+
+  test("[CLAUDE-18] for the answer has it not run, and nothing is said to have happened", async () => {
+    const stop = new AbortController();
+    const { host, session, ask, asked, goOn } = await opening(stop.signal);
+    await ask("PreToolUse", { ...about, tool_input: { command: "another of the same id" } });
+    stop.abort();
+    goOn();
+    expect(await asked).toMatchObject({ hookSpecificOutput: { permissionDecision: "deny" } });
+    expect([session.openCalls.length, host.open]).toEqual([1, ["t1"]]);
+    expect(await closings(session)).toMatchObject([{ reason: "denied", effects: "none" }]);
+    await ask("PostToolUse", { ...about, tool_response: "ran" });
+    expect((await closings(session)).at(-1)).toMatchObject({ status: "success", output: "ran" });
+  });
+
+  test("[CLAUDE-18] for the session's tools finds their calls closed when it has left", async () => {
+    const began = Promise.withResolvers<void>();
+    const slow = defineTool({
+      name: "slow",
+      access: "write",
+      run: () => {
+        began.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const { host, session } = await hosted({}, { tools: [slow] });
+    const client = await clientOf(host);
+    const running = client.callTool({ name: "slow", arguments: {} });
+    running.catch(() => {});
+    await began.promise;
+    await host.leave();
+    expect(session.openCalls).toEqual([]);
+    expect(await closings(session)).toMatchObject([{ status: "canceled" }]);
+    await expect(running).rejects.toThrow(/closed/i);
+  });
+});
+
+test("[CLAUDE-19] what the host calls a success and the session did not keep is told to the host and its model", async () => {
+  const { ask, session, root } = await hosted({ fileTools: "kept" });
+  const path = join(root, "a.txt");
+  const about = { tool_name: "Write", tool_input: { file_path: path }, tool_use_id: "t1" };
+  await ask("PreToolUse", about);
+  writeFileSync(path, "by the host");
+  await session.setMode("plan");
+  const told = expect.stringMatching(/^Holdfast: Write ran, and what it did does not count\. .*plan mode/);
+  expect(await ask("PostToolUse", { ...about, tool_response: "written" })).toEqual({
+    systemMessage: told,
+    hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: told },
+  });
+  expect(existsSync(path)).toBe(false);
+});
+
+test("[CLAUDE-19] an answer that cannot be kept is no failure, and takes nothing back", async () => {
+  const { native, session, root } = await hosted({ fileTools: "kept" });
+  const path = join(root, "a.txt");
+  let deep: unknown = "end";
+  for (let level = 0; level < 200; level += 1) deep = [deep];
+  const write = () => {
+    writeFileSync(path, "by the host");
+    return deep;
+  };
+  expect(await native("Write", { file_path: path }, write)).toEqual({ told: undefined });
+  expect(readFileSync(path, "utf8")).toBe("by the host");
+  expect(await closings(session)).toMatchObject([
+    { status: "success", output: expect.stringContaining("cannot be kept") },
+  ]);
+});
+
+test("[CLAUDE-20] a mode that was flipped, and tools that came, are told before the host's next request", async () => {
+  const { host, ask, session } = await hosted();
+  const client = await clientOf(host);
+  let told = 0;
+  client.setNotificationHandler("notifications/tools/list_changed", () => void (told += 1));
+  await client.listTools();
+  await ask("PostToolBatch", { tool_calls: [] });
+  expect(told).toBe(0);
+  await session.setMode("plan");
+  await ask("PostToolBatch", { tool_calls: [] });
+  await expect.poll(() => told, SOON).toBe(1);
+  await session.setMode("act");
+  await session.catalog.add([defineTool({ name: "more", access: "read", run: () => "more" })]);
+  for (let nth = 0; nth < 2; nth += 1) await ask("UserPromptSubmit", { prompt: "And now?" });
+  await expect.poll(() => told, SOON).toBe(2);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("more");
 });
 
 test("[CLAUDE-16] a tool whose name the host writes in other letters is known as ours all the same", async () => {

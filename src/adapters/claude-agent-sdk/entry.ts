@@ -7,6 +7,7 @@ import { NativeTools } from "./native-tool.ts";
 import {
   type ClaudeOptions,
   FILE_ARGUMENT,
+  type HookAsking,
   type HookInput,
   type HookMatcher,
   type HookOutput,
@@ -55,27 +56,48 @@ export async function holdfastOptions<O extends object>(
   if ("fileTools" in given) throw badOption("fileTools", given.fileTools, "to stand in the third argument");
   const { server = "holdfast", fileTools = "replaced" } = how;
   const options: ClaudeOptions = given;
+  // Theirs would be gone, and options that are ours already would open every call twice.
+  if (Object.hasOwn(options.mcpServers ?? {}, server))
+    throw badOption("server", server, "a name that none of your servers has");
   const prefix = `mcp__${server}__`;
   const natives = NativeTools.in(session);
-  const own = session.transactions.tools.filter((tool) => !natives.has(tool)).map(({ name }) => name);
+  const own = session.transactions.tools.map(({ name }) => name);
   const calls = new HostCalls(session, { prefix, root: session.workspace?.disk.root.path, natives });
   const instance = serveTools(session, {
     name: server,
-    tools: (tool) => !natives.has(tool),
     consents: ({ alias }) => calls.consented(alias),
     meta: { "anthropic/alwaysLoad": true }, // never hidden behind a search: the prompt speaks of them
   });
+  let listed = session.catalog.live.epoch;
+  // Before its next request: the host lists the tools once, and would show those of another mode until it is over.
+  const tellChanges = async () => {
+    const { epoch } = session.catalog.live;
+    if (epoch !== listed) await instance.toolsChanged();
+    listed = epoch;
+  };
   const refused = fileTools === "replaced" ? Object.keys(FILE_ARGUMENT) : [];
   const hooks: Readonly<Record<string, HookMatcher>> = {
-    PreToolUse: { hooks: [(input: HookInput) => calls.before(input)], onFailure: "block" },
+    PreToolUse: {
+      hooks: [(input: HookInput, _id?: string, asking?: HookAsking) => calls.before(input, asking?.signal)],
+      onFailure: "block",
+    },
     PostToolUse: { hooks: [(input: HookInput) => calls.after(input)] },
     PostToolUseFailure: { hooks: [(input: HookInput) => calls.failed(input)] },
     PermissionDenied: { hooks: [(input: HookInput) => calls.notPermitted(input, input.reason)] },
-    PostToolBatch: { hooks: [(input: HookInput) => calls.batched(input)] },
+    PostToolBatch: {
+      hooks: [
+        async (input: HookInput) => {
+          await calls.batched(input);
+          await tellChanges();
+          return {};
+        },
+      ],
+    },
     UserPromptSubmit: {
       hooks: [
         async ({ prompt = "" }: HookInput) => {
           await session.append({ kind: "user-said", text: prompt });
+          await tellChanges();
           return {};
         },
       ],
@@ -83,6 +105,7 @@ export async function holdfastOptions<O extends object>(
     PreCompact: { hooks: [() => beforeCompaction(session)] },
     SubagentStop: { hooks: [(input: HookInput) => calls.stopped(input)] },
     Stop: { hooks: [(input: HookInput) => calls.stopped(input)] },
+    StopFailure: { hooks: [(input: HookInput) => calls.stopped(input)] }, // in its place, where its model failed
   };
   return {
     options: {

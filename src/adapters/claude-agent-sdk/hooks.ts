@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
 import { HoldfastError } from "../../base/errors.ts";
-import type { Json } from "../../base/json.ts";
-import { EffectDidNotHappen, type PendingCall, type Session, type Tool } from "../../index.ts";
+import { checkJson, type Json, KEPT_LIMITS } from "../../base/json.ts";
+import { type CallOutcome, EffectDidNotHappen, type PendingCall, type Session, type Tool } from "../../index.ts";
+import { inWords } from "../../base/words.ts";
 import { wordOf } from "../fields.ts";
 import { fieldsOf } from "../../base/fields.ts";
 import { needsConsent } from "../tool-server.ts";
@@ -40,6 +41,8 @@ export class HostCalls {
   readonly #session: Session;
   readonly #setting: HostSetting;
   readonly #running = new Set<Running>();
+  /** Calls that are being opened. */
+  readonly #opening = new Set<Promise<unknown>>();
   /** Calls of ours that the host was told to ask somebody about. */
   readonly #asked = new Set<string>();
 
@@ -48,8 +51,21 @@ export class HostCalls {
     this.#setting = setting;
   }
 
-  /** Before a tool runs: what may not run is denied; what may is written down first. */
-  async before(input: HookInput): Promise<HookOutput> {
+  /**
+   * Before a tool runs: what may not run is denied; what may is written down first. `asked` aborts when the host does not
+   * wait for the answer any more, because its time is up or its user has interrupted it.
+   */
+  async before(input: HookInput, asked?: AbortSignal): Promise<HookOutput> {
+    const opening = this.#before(input, asked);
+    this.#opening.add(opening);
+    try {
+      return await opening;
+    } finally {
+      this.#opening.delete(opening);
+    }
+  }
+
+  async #before(input: HookInput, asked: AbortSignal | undefined): Promise<HookOutput> {
     const { tool_name: name = "", tool_use_id: id = "", tool_input: args, permission_mode: mode } = input;
     const ours = name.startsWith(this.#setting.prefix) ? name.slice(this.#setting.prefix.length) : undefined;
     const tool = ours === undefined ? undefined : this.#toolCalled(ours);
@@ -64,12 +80,17 @@ export class HostCalls {
       if (!HoldfastError.is(error, "CALL_REFUSED")) throw error;
       return denied(wordOf(error.details["message"]) ?? error.message);
     }
+    let running: Running;
     try {
-      return await this.#open(input, name, pending);
+      running = await this.#open(input, name, pending);
     } catch (error) {
       await pending.abort("It could not be written down, so it did not run.");
       throw error;
     }
+    this.#running.add(running);
+    if (asked?.aborted !== true) return this.#toldOf(running, name, args);
+    await this.#neverRan(running, GIVEN_UP); // nobody would say how it ended
+    return denied(GIVEN_UP);
   }
 
   /** Consent is the host's to ask for: a call that comes all the same was let through by somebody. */
@@ -82,8 +103,8 @@ export class HostCalls {
     const running = this.#find(input);
     if (running === undefined) return ALLOWED;
     await this.#ended(running);
-    await running.pending.commit(plain(input.tool_response));
-    return ALLOWED;
+    const outcome = await running.pending.commit(plain(input.tool_response));
+    return outcome === "not pending" || outcome.ok ? ALLOWED : takenBack(outcome);
   }
 
   /** It failed, or was stopped, and the host says so: what it did is taken back as far as it can be. */
@@ -97,25 +118,29 @@ export class HostCalls {
 
   /** Somebody did not permit it after it was opened: it never ran, and nothing is claimed of it. */
   async notPermitted(input: CallOfHost, why: unknown): Promise<HookOutput> {
+    this.#asked.delete(input.tool_use_id ?? "");
     const running = this.#find(input);
     if (running === undefined) return ALLOWED;
-    const message = wordOf(why) ?? "It was not permitted.";
+    await this.#neverRan(running, wordOf(why) ?? "It was not permitted.");
+    return ALLOWED;
+  }
+
+  async #neverRan(running: Running, message: string): Promise<void> {
     await this.#ended(running, new EffectDidNotHappen(message));
     await running.pending.commit({ ok: false, code: "denied", message });
-    return ALLOWED;
   }
 
   /** All calls of an answer are over. The host tells how each ended that ran, so one that is still open never did. */
   async batched({ tool_calls: calls = [], agent_id }: HookInput): Promise<HookOutput> {
-    for (const { tool_use_id = "", tool_response } of calls) {
-      this.#asked.delete(tool_use_id);
+    for (const { tool_use_id = "", tool_response } of calls)
       await this.notPermitted({ tool_use_id, ...(agent_id === undefined ? {} : { agent_id }) }, tool_response);
-    }
     return ALLOWED;
   }
 
   /** The host, or one of its sub-agents, is done: others may still be at work. */
-  async stopped({ agent_id: agent }: HookInput): Promise<HookOutput> {
+  async stopped({ hook_event_name: event, agent_id: agent }: HookInput): Promise<HookOutput> {
+    // Older hosts do not say which of them: taken for the host, it would end the very call that the sub-agent works for.
+    if (event === "SubagentStop" && agent === undefined) return ALLOWED;
     await this.#leave(
       [...this.#running].filter((running) => running.agent === agent),
       "The host ended its turn without saying how it ended.",
@@ -125,6 +150,8 @@ export class HostCalls {
 
   /** Nobody will say any more how these ended: they never ran, or the host is gone. */
   async leave(why: string): Promise<void> {
+    await Promise.allSettled(this.#opening); // the host did not wait for them, and nobody will end them
+    this.#asked.clear();
     await this.#leave([...this.#running], why);
   }
 
@@ -151,14 +178,12 @@ export class HostCalls {
     return decided("ask", `${tool.name} runs only with somebody's consent.`);
   }
 
-  async #open(input: HookInput, name: string, pending: PendingCall): Promise<HookOutput> {
-    const { tool_use_id: id = "", agent_id: agent, tool_input: args } = input;
+  async #open(input: HookInput, name: string, pending: PendingCall): Promise<Running> {
+    const { tool_use_id: id = "", agent_id: agent } = input;
     const end = Promise.withResolvers<Json>();
     end.promise.catch(() => {}); // heard by the effect, where there is one
-    if (this.#setting.natives.accessOf(name) === "read") {
-      this.#running.add({ id, agent, pending, file: undefined, end, effect: undefined });
-      return ALLOWED;
-    }
+    if (this.#setting.natives.accessOf(name) === "read")
+      return { id, agent, pending, file: undefined, end, effect: undefined };
     const path = this.#pathIn(name, input);
     const image = path === undefined ? undefined : await preImageOf(this.#session, path);
     const began = Promise.withResolvers<void>();
@@ -173,11 +198,14 @@ export class HostCalls {
       this.#setting.natives.ends.delete(pending.id);
       throw error;
     }
-    this.#running.add({ id, agent, pending, file: image?.path, end, effect });
-    if (image !== undefined || FILE_ARGUMENT[name] === undefined) return ALLOWED;
-    return {
-      systemMessage: `Holdfast: ${wordOf(fieldsOf(args)[FILE_ARGUMENT[name]]) ?? name} cannot be brought back.`,
-    };
+    return { id, agent, pending, file: image?.path, end, effect };
+  }
+
+  /** That a file cannot be brought back is said before it is changed. */
+  #toldOf({ file }: Running, name: string, args: unknown): HookOutput {
+    const argument = FILE_ARGUMENT[name];
+    if (file !== undefined || argument === undefined) return ALLOWED;
+    return { systemMessage: `Holdfast: ${wordOf(fieldsOf(args)[argument]) ?? name} cannot be brought back.` };
   }
 
   /** The oldest that is open under the host's id: two that share one are ended in the order in which they began. */
@@ -216,8 +244,17 @@ function decided(permissionDecision: "deny" | "ask", permissionDecisionReason: s
   return { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision, permissionDecisionReason } };
 }
 
-/** A response that happens to say `success: false` is still what the host calls a success. */
+const GIVEN_UP = "The host did not wait until it was written down, so it did not run.";
+
+/** The host calls it a success, and the session does not: the mode or a policy has changed while it ran. */
+function takenBack({ tool, output }: CallOutcome): HookOutput {
+  const told = `Holdfast: ${tool} ran, and what it did does not count. ${inWords(output)}`;
+  return { systemMessage: told, hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: told } };
+}
+
+/** A response that happens to say `success: false`, or that cannot be kept, is still what the host calls a success. */
 function plain(response: unknown): unknown {
-  if (typeof response !== "object" || response === null) return response ?? null;
-  return { response };
+  const result = typeof response === "object" && response !== null ? { response } : (response ?? null);
+  const kept = checkJson(result, KEPT_LIMITS);
+  return kept.ok ? result : `What it answered cannot be kept: ${kept.error.path} ${kept.error.detail}`;
 }

@@ -22,16 +22,11 @@ export type Ends = Map<string, { readonly began: () => void; readonly ended: Pro
 export class NativeTools {
   readonly ends: Ends = new Map();
   readonly #session: Session;
-  readonly #known = new Set<Tool>();
 
-  /** Refuses a session that has a tool under a name of the host's: which of them runs, nobody could tell. */
+  /** Refuses a session that has a tool under a name of the host's. */
   static in(session: Session): NativeTools {
-    const before = bySession.get(session);
-    if (before !== undefined) return before;
-    const taken = Object.keys(NATIVE_ACCESS).find((name) => session.transactions.tool(name) !== undefined);
-    if (taken !== undefined) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: taken, by: "the host" });
-    const made = new NativeTools(session);
-    for (const [name, access] of Object.entries(NATIVE_ACCESS)) made.#add(name, access);
+    const made = bySession.get(session) ?? new NativeTools(session);
+    for (const name of Object.keys(NATIVE_ACCESS)) made.accessOf(name);
     bySession.set(session, made);
     return made;
   }
@@ -40,20 +35,18 @@ export class NativeTools {
     this.#session = session;
   }
 
-  has(tool: Tool): boolean {
-    return this.#known.has(tool);
-  }
-
   /** One that is not known, of another server or a newer host, is taken for one that reaches outside. */
   accessOf(name: string): Tool["access"] {
-    return this.#session.transactions.tool(name)?.access ?? this.#add(name, "external").access;
-  }
-
-  #add(name: string, access: Tool["access"]): Tool {
-    const tool = nativeTool(this.#session, this.ends, name, access);
-    this.#known.add(tool);
-    this.#session.transactions.add([tool]);
-    return tool;
+    const { transactions } = this.#session;
+    const known = transactions.tool(name);
+    if (known === undefined) {
+      const access = (Object.hasOwn(NATIVE_ACCESS, name) ? NATIVE_ACCESS[name] : undefined) ?? "external";
+      transactions.addHosted([nativeTool(this.#session, this.ends, name, access)]);
+      return access;
+    }
+    // Which of the two runs, nobody could tell, and the host's would be allowed what the session's is.
+    if (!transactions.isHosted(known)) throw new HoldfastError("TOOL_NAME_TAKEN", { tool: name, by: "the host" });
+    return known.access;
   }
 }
 

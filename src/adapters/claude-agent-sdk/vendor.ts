@@ -24,18 +24,22 @@ export interface HookInput {
 
 export interface HookOutput {
   readonly systemMessage?: string;
-  readonly hookSpecificOutput?: {
-    readonly hookEventName: "PreToolUse";
-    readonly permissionDecision?: "deny" | "ask";
-    readonly permissionDecisionReason?: string;
-  };
+  readonly hookSpecificOutput?:
+    | {
+        readonly hookEventName: "PreToolUse";
+        readonly permissionDecision?: "deny" | "ask";
+        readonly permissionDecisionReason?: string;
+      }
+    | { readonly hookEventName: "PostToolUse"; readonly additionalContext: string };
 }
 
-type Hook = (
-  input: never,
-  toolUseId: string | undefined,
-  options: { readonly signal: AbortSignal },
-) => Promise<HookOutput>;
+/** How a hook is asked. */
+export interface HookAsking {
+  /** Aborts when the host does not wait for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+type Hook = (input: never, toolUseId: string | undefined, asking: HookAsking) => Promise<HookOutput>;
 
 export interface HookMatcher {
   readonly hooks: Hook[];
@@ -77,6 +81,11 @@ export const NATIVE_ACCESS: Readonly<Record<string, "read" | "write" | "execute"
   Glob: "read",
   Grep: "read",
   LS: "read",
+  LSP: "read",
+  BashOutput: "read",
+  TaskOutput: "read",
+  CronList: "read",
+  ListMcpResourcesTool: "read",
   TodoWrite: "read",
   TaskCreate: "read",
   TaskGet: "read",

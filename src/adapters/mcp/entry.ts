@@ -7,7 +7,7 @@ import type { ToolAccess } from "../../contracts/tool-access.ts";
 import type { Session, Tool } from "../../index.ts";
 import { each, onToolsChanged } from "./listening.ts";
 import { wrapTool } from "./tool.ts";
-import type { McpClient, McpTool } from "./vendor.ts";
+import { isConnected, listMcp, type McpClient, type McpTool } from "./vendor.ts";
 
 export { type McpTransport, type ServedCall, type ServeOptions, serveTools, type ToolServer } from "../tool-server.ts";
 export type { McpClient, McpTool } from "./vendor.ts";
@@ -157,7 +157,8 @@ class Server implements McpTools {
     const tools: McpTool[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
-      const list = await this.#client.listTools(cursor === undefined ? {} : { cursor });
+      if (!isConnected(this.#client)) throw new HoldfastError("MCP_NOT_CONNECTED");
+      const list = await listMcp(this.#client, cursor);
       tools.push(...list.tools);
       if (list.nextCursor === undefined || list.nextCursor === "") return tools;
       cursor = list.nextCursor;

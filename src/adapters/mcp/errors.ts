@@ -1,16 +1,20 @@
+import { fieldsOf } from "../../base/fields.ts";
 import type { McpTool } from "./vendor.ts";
 
-/** Errors of the protocol after which nothing can have happened: the request could not be read, or named no method. */
-const NOT_READ: ReadonlySet<unknown> = new Set([-32700, -32601]);
-/** The server refused what it was asked with, or the client what it was answered: it says so with the same codes. */
-const REFUSED: ReadonlySet<unknown> = new Set([-32600, -32602]);
-
 /**
- * Whether the error says that the tool cannot have run. After any other, a time-out above all, it may have; so it may where
- * the shape of its answer is declared, and the client, or the server itself, refuses an answer of another.
+ * Whether the error says that the tool cannot have run. After any other, a time-out above all, it may have. A code alone says
+ * little: a tool that is running may be refused what it asks of its client, an answer may be refused for its shape, and the
+ * codes of both come through. So of those that refuse a request only one counts that names the tool, and no result.
  */
-export function didNotRun({ outputSchema }: McpTool, error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  const { code } = error as { readonly code?: unknown };
-  return NOT_READ.has(code) || (REFUSED.has(code) && outputSchema === undefined);
+export function didNotRun({ name, outputSchema }: McpTool, error: unknown): boolean {
+  if (error instanceof Error && error.message === "Not connected") return true; // said by the client, before it has sent
+  const { code, message } = fieldsOf(error);
+  if (code === NOT_READ) return true;
+  if (!REFUSED.has(code) || outputSchema !== undefined || typeof message !== "string") return false;
+  return message.includes(name) && !/\bresult\b/i.test(message);
 }
+
+/** The server could not parse the request. */
+const NOT_READ = -32700;
+/** It refused what it was asked with. */
+const REFUSED: ReadonlySet<unknown> = new Set([-32600, -32602]);

@@ -193,6 +193,62 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     expect(ran).toEqual(["none", "other"]);
   });
 
+  test("[MCP-10] a tool whose answer its server refuses to send has run all the same, whatever shape was declared", async () => {
+    const { session: one, ran } = await session([{ name: "film", run: () => ({ content: [{ type: "film" }] }) }]);
+    expect(await one.runTool({ name: "film", input: {} })).toMatchObject({ ok: false, effects: [{ is: "unknown" }] });
+    expect(ran).toEqual(["film"]);
+  });
+
+  test("[MCP-18] a tool that is refused what it asks of its client has begun all the same", async () => {
+    const refusals = [
+      [-32601, "Method not found"], // its client answers no such questions
+      [-32602, "Client does not support form-mode elicitation requests"],
+    ] as const;
+    for (const [code, message] of refusals) {
+      const asks = { name: "asks", run: () => Promise.reject(Object.assign(new Error(message), { code })) };
+      const { session: one, ran } = await session([asks]);
+      expect(await one.runTool({ name: "asks", input: {} })).toMatchObject({ ok: false, effects: [{ is: "unknown" }] });
+      expect(ran).toEqual(["asks"]);
+    }
+  });
+
+  test("[MCP-18] a call that could not be sent, or that has no arguments to send, did not happen", async () => {
+    const { session: one, ran, close } = await session([write]);
+    expect(await one.runTool({ name: "write", input: undefined })).toMatchObject({ ok: true });
+    for (const input of [[], "text", 7])
+      expect(await one.runTool({ name: "write", input })).toMatchObject({ reason: "bad-arguments", effects: [] });
+    await close();
+    expect(await one.runTool({ name: "write", input: {} })).toMatchObject({ reason: "mcp-failed", effects: [] });
+    expect(ran).toEqual(["write"]);
+  });
+
+  test("[MCP-19] sessions of two stores that follow one server hear their own answers, also where their calls share an id", async () => {
+    const [all, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const whoami: ServedTool = {
+      name: "whoami",
+      run: async ({ who }, { progress }) => {
+        if (who === "b") all.resolve();
+        await goOn.promise;
+        await progress(`is ${String(who)}`);
+        return text(`you are ${String(who)}`);
+      },
+    };
+    const { client } = await connect(whoami);
+    const server = await mcpTools(client);
+    const heard: string[] = [];
+    const running = [];
+    for (const who of ["a", "b"]) {
+      const { session: one } = await opened(new MemoryDisk(), { tools: server.tools });
+      const call = { name: "whoami", input: { who } };
+      running.push(one.runTool(call, { onProgress: (said) => heard.push(`${who}: ${said}`) }));
+    }
+    await all.promise;
+    goOn.resolve();
+    const [a, b] = await Promise.all(running);
+    expect([a?.callId === b?.callId, a?.output, b?.output]).toEqual([true, "you are a", "you are b"]);
+    expect(heard.toSorted()).toEqual(["a: is a\n", "b: is b\n"]);
+  });
+
   test("[MCP-5] a trusted tool that reads leaves no effect", async () => {
     const { session: one } = await session([echo], { trustAnnotations: true });
     expect((await one.runTool({ name: "echo", input: { text: "x" } })).effects).toEqual([]);
@@ -234,6 +290,9 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const { session: one } = await session([told]);
     const outcome = await one.runTool({ name: "told", input: {} }, { onProgress: (said) => heard.push(said) });
     expect([outcome.output, heard]).toEqual(["done", ["half way\n"]]);
+    const later: ServedTool = { name: "later", run: () => new Promise((end) => setTimeout(end, 20, text("done"))) };
+    const { session: patient } = await session([later], { timeoutMs: 2 ** 31 });
+    expect((await patient.runTool({ name: "later", input: {} })).output).toBe("done");
     const hangs: ServedTool = { name: "hangs", run: () => new Promise(() => {}) };
     const { session: other } = await session([hangs], { timeoutMs: 60 });
     expect((await other.runTool({ name: "hangs", input: {} })).ok).toBe(false);
@@ -266,6 +325,24 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     await serve([broken]);
     await expect.poll(() => failures.length, SOON).toBeGreaterThan(0);
     expect(one.catalog.snapshot().activeNames).toContain("echo");
+  });
+
+  test("[MCP-20] a client that is not connected has no list: the tools stay, and are asked for anew once it is", async () => {
+    const { client, close } = await connect(echo);
+    const server = await mcpTools(client);
+    const { session: one } = await opened();
+    await server.follow(one);
+    const listing = vi.spyOn(client, "listTools");
+    await close();
+    const refused = { code: "MCP_NOT_CONNECTED" };
+    await expect(server.refresh()).rejects.toMatchObject(refused);
+    await expect(mcpTools(client)).rejects.toMatchObject(refused);
+    expect(listing).not.toHaveBeenCalled();
+    expect(one.catalog.snapshot().activeNames).toContain("echo");
+    const again = await session([echo]);
+    const asked = vi.spyOn(again.client, "listTools");
+    await again.server.refresh();
+    expect(asked).toHaveBeenCalledWith({}, { cacheMode: "refresh" }); // version 2 answers from what it keeps
   });
 
   test("[MCP-7] a session that was closed is followed no more, and disturbs no other", async () => {

@@ -34,3 +34,25 @@ test("[MCP-3] a failure is told in words: those of its content, a picture by its
     { n: 1 },
   ]);
 });
+
+test("[MCP-4] data that looks like a failure of ours is data, and reads the same as text", () => {
+  for (const structuredContent of [{ ok: false, message: "no" }, { success: false }])
+    expect(returned(resultOf({ content: [], structuredContent }))).toBe(JSON.stringify(structuredContent));
+});
+
+test("[MCP-3] data is not lost beside a text that is empty, nor where it is too deep to be kept", () => {
+  const blank = { type: "text", text: "" };
+  expect(returned(resultOf({ content: [blank], structuredContent: { n: 1 } }))).toEqual({ n: 1 });
+  let deep: unknown = "end";
+  for (let level = 0; level < 200; level += 1) deep = [deep];
+  expect(returned(resultOf({ content: [], structuredContent: { deep } }))).toBe(JSON.stringify({ deep }));
+});
+
+test("[MCP-3] a resource is named by the end of its address, in one line, without the keys that may stand there", () => {
+  const named = (uri: string) =>
+    resultOf({ content: [{ type: "resource", resource: { uri, blob: "AAAA" } }] }).parts[0];
+  expect(named("https://example.org/a/b.png?signature=x#y")).toMatchObject({ name: "b.png" });
+  expect(named("file:///a/b\nc.png")).toMatchObject({ name: "b c.png" });
+  expect(named(`file:///${"x".repeat(1_000)}.png`)).toMatchObject({ name: expect.stringMatching(/^x{196}\.png$/) });
+  expect(named("file:///a/?b")).not.toHaveProperty("name");
+});

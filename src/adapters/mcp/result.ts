@@ -1,4 +1,5 @@
 import type { Json } from "../../base/json.ts";
+import { inWords } from "../../base/words.ts";
 import { checkJson, type PartedResult, type ResultMedia, toolResult } from "../../index.ts";
 import { asList, asText, type Fields, fieldsOf } from "../../base/fields.ts";
 
@@ -12,18 +13,30 @@ export interface McpResult {
 /** Reads an answer. Only `isError` makes it a failure: nothing is guessed from what a text says. */
 export function resultOf(answer: object): McpResult {
   const { content, isError, structuredContent, toolResult: legacy } = answer as Fields;
-  const structured = checkJson(structuredContent ?? legacy ?? null);
   return {
     failed: isError === true,
     parts: asList(content).map(partOf),
-    structured: structured.ok && structured.value.value !== null ? structured.value.value : undefined,
+    structured: dataOf(structuredContent ?? legacy ?? undefined),
   };
+}
+
+/** What is nested too deeply to be kept as data is told as its text, and not left out. */
+function dataOf(data: unknown): Json | undefined {
+  if (data === undefined) return undefined;
+  const kept = checkJson(data);
+  return kept.ok ? kept.value.value : inWords(JSON.stringify(data));
 }
 
 /** The answer as a tool returns it: its content, or, where a server sends only data, the data. */
 export function returned({ parts, structured }: McpResult): Json | PartedResult {
-  if (parts.length === 0) return structured ?? "";
+  if (parts.every((part) => part === "")) return structured === undefined ? "" : plain(structured);
   return parts.every((part) => typeof part === "string") ? parts.join("\n") : toolResult(parts);
+}
+
+/** Data that looks like a failure of ours is data all the same, and reads the same as text. */
+function plain(data: Json): Json {
+  const { ok, success } = fieldsOf(data);
+  return ok === false || success === false ? JSON.stringify(data) : data;
 }
 
 export function wordsIn({ parts, structured }: McpResult): string {
@@ -53,9 +66,17 @@ function resource({ uri, mimeType, text, blob }: Fields): string | ResultMedia {
   const name = asText(uri) ?? "";
   if (typeof text === "string") return `${name}:\n${text}`;
   const shown = media(mimeType, blob);
-  const last = name.split("/").at(-1) ?? "";
+  const last = nameIn(name);
   return typeof shown === "string" || last === "" ? shown : { ...shown, name: last };
 }
+
+/** The end of its path, in one line: the rest of an address may be long, and a key to what it leads to. */
+function nameIn(uri: string): string {
+  const last = uri.split(/[?#]/)[0]?.split("/").at(-1) ?? "";
+  return last.slice(-LONGEST_NAME).replaceAll(/\p{C}/gu, " ").trim();
+}
+
+const LONGEST_NAME = 200;
 
 /** Media whose type cannot be one is still a file. */
 function media(mimeType: unknown, data: unknown): string | ResultMedia {

@@ -1,5 +1,7 @@
 import { inWords } from "../../base/words.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { isFields } from "../../base/fields.ts";
+import type { StandardSchema } from "../../contracts/schema.ts";
 import type { ToolAccess } from "../../contracts/tool-access.ts";
 import { type Call, checkJson, defineTool, EffectDidNotHappen, type Tool } from "../../index.ts";
 import { didNotRun } from "./errors.ts";
@@ -15,6 +17,20 @@ export interface WrapOptions {
 }
 
 const ANY_OBJECT: JsonObject = { type: "object" };
+/** Both versions of the client hand their time to a timer that fires at once when it is longer. The call's own ends it then. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/** The protocol knows no other arguments: whatever else is refused before it is sent, when it surely has not happened. */
+const ARGUMENTS: StandardSchema<JsonObject> = {
+  "~standard": {
+    version: 1,
+    vendor: "holdfast",
+    validate: (value) => {
+      const given = value ?? {};
+      return isFields(given) ? { value: given as JsonObject } : { issues: [{ message: "must be an object" }] };
+    },
+  },
+};
 
 /**
  * A server's tool as one of ours. Unless it is known only to read, what it does lies outside every transaction: it is
@@ -25,6 +41,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
     name,
     access,
     description: tool.description ?? tool.title ?? "",
+    input: ARGUMENTS,
     inputSchema: plain(tool.inputSchema) ?? ANY_OBJECT,
     ...(tool.annotations === undefined ? {} : { annotations: plain(tool.annotations) ?? {} }),
     deadlineMs: timeoutMs,
@@ -32,7 +49,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
   const ask = async (args: unknown, signal: AbortSignal, progress: (text: string) => void): Promise<McpResult> => {
     const options = {
       signal,
-      timeout: timeoutMs,
+      timeout: Math.min(timeoutMs, LONGEST_TIMER),
       resetTimeoutOnProgress: true as const,
       onprogress: ({ message }: { readonly message?: string | undefined }) => {
         if (message !== undefined && message !== "") progress(`${message}\n`);
@@ -51,17 +68,18 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
         }
       },
     });
-  // What is kept of an effect stays as long as the session, so the answer itself goes another way, to the one call.
-  const answers = new Map<string, McpResult>();
-  const listeners = new Map<string, (text: string) => void>();
+  // What is kept of an effect stays as long as the session, so the answer itself goes another way, to the one call. By its
+  // signal: sessions of two stores may follow one server, and their calls may have the same id.
+  const answers = new WeakMap<AbortSignal, McpResult>();
+  const listeners = new WeakMap<AbortSignal, (text: string) => void>();
   return defineTool<JsonObject>({
     ...about,
     effects: {
       [EFFECT]: {
-        run: async (args: JsonObject, { key, signal }) => {
+        run: async (args: JsonObject, { signal }) => {
           try {
-            const answer = await ask(args, signal, (text) => listeners.get(key)?.(text));
-            answers.set(key, answer);
+            const answer = await ask(args, signal, (text) => listeners.get(signal)?.(text));
+            answers.set(signal, answer);
             return { failed: answer.failed };
           } catch (error) {
             if (didNotRun(tool, error)) throw new EffectDidNotHappen(inWords(error), { cause: error });
@@ -71,16 +89,13 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
       },
     },
     run: async (input, call) => {
-      listeners.set(call.id, (text) => call.progress(text));
+      listeners.set(call.signal, (text) => call.progress(text));
       try {
         await call.effect(EFFECT, input, { key: call.id });
-        const answer = answers.get(call.id);
+        const answer = answers.get(call.signal);
         return answer === undefined ? call.fail("mcp-failed", "Its answer is gone.") : ended(call, answer);
       } catch (error) {
         return call.fail("mcp-failed", inWords(error));
-      } finally {
-        listeners.delete(call.id);
-        answers.delete(call.id);
       }
     },
   });

@@ -126,6 +126,14 @@ describe("the end of a program", () => {
     expect(await runner.run("return 1", on, stopped.signal)).toMatchObject({ ok: false, fault: "aborted" });
   });
 
+  test("[CODE-13] by time is never what its engine needed before it began", async () => {
+    const hasty = quickjs({ limits: { timeMs: 1, memoryBytes: 16 * 1024 * 1024 } });
+    expect(await hasty.run("return 1", host().host, new AbortController().signal)).toMatchObject({
+      ok: true,
+      value: 1,
+    });
+  });
+
   test("[CODE-5] past a limit is told in words that a model can use", async () => {
     const hasty = quickjs({ limits: { timeMs: 200, memoryBytes: 16 * 1024 * 1024, resultCharacters: 100 } });
     const told = async (code: string) => hasty.run(code, host(1).host, new AbortController().signal);

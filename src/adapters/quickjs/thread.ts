@@ -49,9 +49,10 @@ type Seen = Omit<CodeSeen, "historyUse">;
 type Result = CodeResult extends infer R ? (R extends unknown ? Omit<R, "historyUse"> : never) : never;
 const NOTHING: Seen = { log: [], recordsRead: 0 };
 
-/** What the thread says, and in which order: what the text of the program says, questions, the end. */
+/** What the thread says, and in which order: what the text of the program says, that it begins, questions, the end. */
 type Message =
   | { readonly kind: "use"; readonly use: HistoryUse }
+  | { readonly kind: "begun" }
   | { readonly kind: "question"; readonly question: string }
   | { readonly kind: "ended"; readonly ended: Ended };
 
@@ -86,6 +87,7 @@ export async function runInThread(
     over.resolve({ ...failed(fault, message), recordsRead: answering.crossed });
   const hear = (message: Message) => {
     if (message.kind === "use") historyUse = message.use;
+    else if (message.kind === "begun") answering.since = clock.monotonic();
     else if (message.kind === "ended") over.resolve(resultOf(message.ended, limits));
     else void answer(host, message.question, ours, flag, answering, clock);
   };
