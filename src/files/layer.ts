@@ -23,7 +23,7 @@ export interface FileLayer {
   readonly limits: FileLimits;
   /** Remembers what was seen, as narrowly as it was asked. Links on the way are followed; the last one if asked. */
   at(names: readonly string[], follow: boolean): Promise<Located>;
-  /** The same, and nothing is remembered: writing is not reading, so two calls that only write do not meet. */
+  /** The same, but what is there is not remembered: writing is not reading, so two calls that only write do not meet. */
   place(names: readonly string[]): Promise<Located>;
   /** `unnamed` hears how many names there are no text, if any are: nobody can ask for them, so they are not listed. */
   list(names: readonly string[], unnamed?: (count: number) => void): Promise<readonly FileEntry[]>;

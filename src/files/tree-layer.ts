@@ -29,6 +29,9 @@ export interface TreeAccess {
   change(redo: (tree: TreeFolder) => TreeFolder): Promise<void> | void;
 }
 
+/** A path in a tree, after links were followed. */
+type Found = ReturnType<typeof locate>;
+
 /** The largest file that a filesystem in memory takes: 64 MB. */
 export const LARGEST_FILE: number = 64 * 1024 * 1024;
 const LIMITS: FileLimits = { file: LARGEST_FILE };
@@ -39,7 +42,7 @@ const LIMITS: FileLimits = { file: LARGEST_FILE };
  */
 export function treeLayer(access: TreeAccess): FileLayer {
   const look = (path: readonly string[], follow: boolean) =>
-    access.look(`file ${path.join("/")}`, (now) => markOf(locate(now, path, follow))).tree;
+    access.look(`file ${path.join("/")}`, (now) => sightOf(now, path, follow, markOf)).tree;
   const seen = (tree: TreeFolder, path: readonly string[], follow: boolean): Located => {
     const { names, node } = locate(tree, path, follow);
     return { names, node: node === undefined ? undefined : layerNode(node) };
@@ -63,7 +66,10 @@ export function treeLayer(access: TreeAccess): FileLayer {
   return {
     limits: LIMITS,
     at: async (path, follow) => seen(look(path, follow), path, follow),
-    place: async (path) => seen(access.peek(), path, true),
+    place: async (path) => {
+      const leads = (now: TreeFolder) => sightOf(now, path, true, ({ names }) => names.join("/"));
+      return seen(access.look(`place ${path.join("/")}`, leads).tree, path, true);
+    },
     list: async (names) => {
       const see = (now: TreeFolder) => {
         const node = nodeAt(now, names);
@@ -121,8 +127,21 @@ export function treeLayer(access: TreeAccess): FileLayer {
   };
 }
 
+/**
+ * What is remembered of a path. Asked again at the commit, where a link that another call made may lead in a circle: that
+ * is something else than was seen, and no reason for the commit to break.
+ */
+function sightOf<R>(tree: TreeFolder, path: readonly string[], follow: boolean, mark: (found: Found) => R) {
+  try {
+    return mark(locate(tree, path, follow));
+  } catch (error) {
+    if (HoldfastError.is(error, "FILE_BAD_PATH")) return "nowhere";
+    throw error;
+  }
+}
+
 /** What a look at one path remembers: where it led, and the content of a file, a link, that there is a folder, or nothing. */
-function markOf({ names, node }: { readonly names: readonly string[]; readonly node: TreeNode | undefined }) {
+function markOf({ names, node }: Found): string | undefined {
   if (node === undefined) return undefined;
   const what = node.kind === "file" ? `${node.digest} ${node.mode}` : node.kind === "link" ? node.target : "";
   return `${node.kind} ${what} ${names.join("/")}`;

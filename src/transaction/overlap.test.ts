@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Box, counter, diary, quiet, rig, steps, writes } from "../../test/support/calls.ts";
+import { filesOf } from "../files/access.ts";
 import { resourceKey } from "../state/resources.ts";
 import { defineTool } from "./tool.ts";
 
@@ -139,6 +140,43 @@ describe("calls that overlap", () => {
     expect(await asking).toMatchObject({ ok: true, output: "yes" });
     expect([state.session.get(counter), state.session.get(steps)]).toEqual([4, ["asked"]]);
   });
+
+  test.each<[string, string, string, string]>([
+    ["to a file", "f", "succeeded", "f"],
+    ["to a file that is not there", "new", "succeeded", "new"],
+    ["in a circle", "link", "FILE_BAD_PATH", ""],
+  ])(
+    "[TX-12] [FILE-14] a link %s, made while another call looks and writes there, is met and breaks nobody",
+    async (_to, target, reason, holds) => {
+      const [looked, linked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const { state, transactions } = rig([
+        writes("init", (_, call) => call.files.writeText("f", "old")),
+        writes("link", async (_, call) => {
+          await looked.promise;
+          await call.files.link("link", target);
+        }),
+        writes("look", (_, call) => call.files.exists("link")),
+        writes("write", async (_, call) => {
+          await call.files.writeText("link", "written");
+          looked.resolve();
+          await linked.promise;
+        }),
+      ]);
+      await transactions.run({ id: "init", name: "init", input: {} });
+      const look = transactions.begin({ id: "look", name: "look", input: {} });
+      const there = await (await look).call.files.exists("link");
+      const writing = transactions.run({ id: "write", name: "write", input: {} });
+      await transactions.run({ id: "link", name: "link", input: {} });
+      linked.resolve();
+      const written = await writing;
+      expect([there, written.reason, written.attempts]).toEqual([false, reason, 2]);
+      expect(await (await look).commit("there was none")).toMatchObject({ reason: "conflict" });
+      const files = filesOf(state);
+      expect(await files.stat("link")).toEqual({ kind: "link", target });
+      if (holds !== "") expect(await files.readText(holds)).toBe("written");
+      expect(state.poisoned).toBe(false);
+    },
+  );
 
   test("[TX-17] calls that touch different files never meet; those that read the same one do", async () => {
     const edit = writes<{ path: string }>("edit", async ({ path }, call) => {

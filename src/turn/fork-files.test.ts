@@ -53,6 +53,15 @@ test("[HOST-13] a fork without a workspace of its own reads the files as they we
   expect([text("f"), await other.files.readText("f")]).toEqual(["3", "1"]);
 });
 
+test("[HOST-10] [HOST-13] a fork in memory goes back past its own change of a file that lay there untouched", async () => {
+  const { fork, run, text } = await working();
+  const other = await fork({ workspace: "memory" });
+  const call = await run(other, "untouched", "mine");
+  expect(await other.files.readText("untouched")).toBe("mine");
+  await other.rewind({ before: call });
+  expect([await other.files.readText("untouched"), text("untouched")]).toEqual(["same", "same"]);
+});
+
 test("[HOST-13] a fork in memory changes files that never reach the disk, also after it was reopened", async () => {
   const { fork, run, text, holdfast, root } = await working();
   const other = await fork({ workspace: "memory" });

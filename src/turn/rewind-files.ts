@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { EMPTY_WORKSPACE, type Touched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
+import { EMPTY_WORKSPACE, sameTouched, WORKSPACE_PART, type WorkspaceValue } from "../files/host/part.ts";
 import { type KeptFile, planReturn, type ReturnedFile, type ReturnPlan, unlike } from "../files/host/return.ts";
 import { isHostPart } from "../files/host/session.ts";
 import { differences } from "../files/sorted-map.ts";
@@ -30,7 +30,9 @@ export async function wayBack(state: ExecutionState, snapshot: CompositeSnapshot
   const then = (snapshot.session.slices.get(WORKSPACE_PART) as WorkspaceValue | undefined) ?? EMPTY_WORKSPACE;
   if (!isHostPart(part)) {
     // The session would take its files for returned, and they would lie there as they were.
-    const files = [...differences(now.paths, then.paths)].filter(({ before, after }) => !isSame(before, after)).length;
+    const files = [...differences(now.paths, then.paths)].filter(
+      ({ before, after }) => !sameTouched(before, after),
+    ).length;
     if (files > 0) throw new HoldfastError("WORKSPACE_NEEDED", { files });
     return { snapshot };
   }
@@ -53,11 +55,6 @@ export async function lookingAgain<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!HoldfastError.is(error, "FILE_CONFLICT") || attempt === ATTEMPTS) throw error;
     }
-}
-
-/** Two readings of one record are two values, and say the same. */
-function isSame(one: Touched | undefined, other: Touched | undefined): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 export async function filesReport(state: ExecutionState, plan: ReturnPlan, done: boolean): Promise<RewoundFiles> {

@@ -156,8 +156,9 @@ export class SessionFiles {
     content: (name: BlobName, step: Step) => AsyncIterable<Bytes>,
   ): Promise<DecidedFiles> {
     const blobs = await beforeWriting(this.#posts(change, steps, staged, content));
-    const named = steps.flatMap(({ to }): BlobRef[] =>
-      to.kind === "file" ? [{ name: to.digest, size: to.size }] : [],
+    // A path that is forgotten is read from below again: what lay there before the session was never copied.
+    const named = steps.flatMap(({ to, kept }): BlobRef[] =>
+      to.kind === "file" && kept !== null ? [{ name: to.digest, size: to.size }] : [],
     );
     return { staged: blobs, named, delta: change.delta };
   }

@@ -356,6 +356,19 @@ eachDriver((driver) => {
     ]);
   });
 
+  test("[EXEC-12] [HOST-10] another process goes back past one call, and leaves alone what a command made before it", async () => {
+    const { sh, put, session, holdfast, root, store } = await withCommands(driver);
+    put("keep", "k");
+    await sh("mkdir new; echo b > new/b");
+    const { callId } = await sh("rm keep");
+    await session.close();
+    await holdfast.close();
+    const again = await work({}, { root, store });
+    const { files } = await again.session.rewind({ before: callId });
+    expect(files).toEqual({ files: [{ path: "keep", does: "restore" }], kept: [], unlike: [] });
+    expect([again.text("keep"), again.text("new/b")]).toEqual(["k", "b\n"]);
+  });
+
   test("[EXEC-13] only a tool that is declared to runs commands, outside plan mode, and never inside another call", async () => {
     const started: string[] = [];
     const writes = defineTool({ name: "writes", access: "write", run: (_, call) => call.exec("echo x > x") });

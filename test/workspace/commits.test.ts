@@ -163,6 +163,114 @@ describe("a call's files", () => {
   });
 });
 
+describe("of two calls that overlap, the one that ends later", () => {
+  /** Both have done their work before either ends. Returns how often each ran, how the later one ended, and what lies there. */
+  const both = async (first: Edit, later: Edit, retryable: boolean) => {
+    const ready = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const body = async (input: "first" | "later", call: Parameters<Edit>[0]) => {
+      await (input === "first" ? first : later)(call);
+      ready[input === "first" ? 0 : 1].resolve();
+      await (input === "first" ? ready[1] : ended).promise;
+    };
+    const ended = Promise.withResolvers<void>();
+    const { session, root, put, on, text } = await work({
+      tools: [writes("does", body, { retryable })],
+    });
+    put("old/a", "a");
+    put("f", "f");
+    const marked = (path: string) => {
+      const stat = lstatSync(on(path));
+      return stat.isFile() && (stat.mode & 0o100) > 0 ? `${path}*` : path;
+    };
+    const runs = (["first", "later"] as const).map((input) => session.runTool({ name: "does", input }));
+    void runs[0]?.then(() => ended.resolve());
+    const [one, two] = await Promise.all(runs);
+    return { ok: one?.ok, reason: two?.reason, attempts: two?.attempts, text, tree: tree(root).map(marked) };
+  };
+
+  test.each<[string, Edit, Edit, string, readonly string[]]>([
+    [
+      "makes no folder of the file that the other has made",
+      ({ files }) => files.writeText("new", "1"),
+      ({ files }) => files.writeText("new/x", "2"),
+      "FILE_NOT_FOLDER",
+      ["f", "new", "old/", "old/a"],
+    ],
+    [
+      "makes no file of the folder that the other has made",
+      ({ files }) => files.writeText("new/x", "1"),
+      ({ files }) => files.writeText("new", "2"),
+      "FILE_IS_FOLDER",
+      ["f", "new/", "new/x", "old/", "old/a"],
+    ],
+    [
+      "writes through the link that the other has made",
+      ({ files }) => files.link("new", "f"),
+      ({ files }) => files.writeText("new", "2"),
+      "succeeded",
+      ["f", "new", "old/", "old/a"],
+    ],
+    [
+      "makes the folder again that the other has removed",
+      ({ files }) => files.delete("old", { recursive: true }),
+      ({ files }) => files.writeText("old/b", "2"),
+      "succeeded",
+      ["f", "old/", "old/b"],
+    ],
+    [
+      "makes the file again that the other has removed",
+      ({ files }) => files.delete("f"),
+      ({ files }) => files.writeText("f", "2"),
+      "succeeded",
+      ["f", "old/", "old/a"],
+    ],
+    [
+      "keeps the mode that the other has given",
+      ({ files }) => files.chmod("f", 0o755),
+      ({ files }) => files.writeText("f", "2"),
+      "succeeded",
+      ["f*", "old/", "old/a"],
+    ],
+    [
+      "removes with a folder what the other has put into it",
+      ({ files }) => files.writeText("old/deep/b", "1"),
+      ({ files }) => files.delete("old", { recursive: true }),
+      "succeeded",
+      ["f"],
+    ],
+    [
+      "moves with a folder what the other has put into it",
+      ({ files }) => files.writeText("old/b", "1"),
+      ({ files }) => files.move("old", "moved"),
+      "succeeded",
+      ["f", "moved/", "moved/a", "moved/b"],
+    ],
+  ])("[HOST-28] [TX-12] %s, or is a conflict", async (_what, first, later, reason, left) => {
+    const { ok, ...again } = await both(first, later, true);
+    expect([ok, again.reason, again.attempts, again.tree]).toEqual([true, reason, 2, left]);
+    const once = await both(first, later, false);
+    expect([once.ok, once.reason, once.attempts]).toEqual([true, "conflict", 1]);
+  });
+
+  test("[HOST-4] [HOST-28] is not run again when both made the same folder, or wrote the same file unread", async () => {
+    const { ok, reason, attempts, text } = await both(
+      async ({ files }) => {
+        await files.writeText("new/x", "1");
+        await files.writeText("f", "1");
+        await files.mkdir("made");
+      },
+      async ({ files }) => {
+        await files.writeText("new/y", "2");
+        await files.writeText("f", "2");
+        await files.mkdir("made");
+      },
+      false,
+    );
+    expect([ok, reason, attempts]).toEqual([true, "succeeded", 1]);
+    expect([text("new/x"), text("new/y"), text("f")]).toEqual(["1", "2", "2"]);
+  });
+});
+
 test("[HOST-1] in plan mode no tool changes the workspace, whatever it says of itself", async () => {
   const sly = defineTool({ name: "look", access: "read", run: (_, call) => call.files.writeText("f", "changed") });
   const { session, put, text } = await work({ tools: [sly] });

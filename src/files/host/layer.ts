@@ -1,6 +1,7 @@
 import { HoldfastError } from "../../base/errors.ts";
 import type { ByteRange, Bytes, ByteSource } from "../../contracts/blob-store.ts";
 import { nameOfBytes } from "../../records/blob-name.ts";
+import type { FileEntry } from "../../contracts/filesystem.ts";
 import { refuseLarge } from "../filesystem.ts";
 import { type FileLayer, type Located, NEW_FILE_MODE } from "../layer.ts";
 import { lookUp } from "../sorted-map.ts";
@@ -89,7 +90,7 @@ class UntypedLayer implements FileLayer {
   }
 
   async place(names: readonly string[]): Promise<Located> {
-    return this.#view.locate(names, true);
+    return this.#view.locate(names, true, (path) => this.#remember(path));
   }
 
   async list(names: readonly string[], unnamed?: (count: number) => void): ReturnType<FileLayer["list"]> {
@@ -153,6 +154,7 @@ class UntypedLayer implements FileLayer {
   }
 
   mkdir(names: readonly string[]): Promise<void> {
+    this.#relyOnFolder(names.join("/"), false);
     return this.#put(names, NEW_FOLDER);
   }
 
@@ -233,6 +235,7 @@ class UntypedLayer implements FileLayer {
     for (let depth = 1; depth < names.length; depth += 1) {
       const [folder, path] = [names.slice(0, depth), names.slice(0, depth).join("/")];
       const node = this.#view.node(folder);
+      this.#relyOnFolder(path, node !== undefined);
       if (node === undefined) made.push({ path, from: await this.#before(folder), to: NEW_FOLDER });
       else if (node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
     }
@@ -264,6 +267,7 @@ class UntypedLayer implements FileLayer {
   ): Promise<void> {
     const path = names.join("/");
     const from = await this.#before(names);
+    this.#relyOnPlace(path, from);
     const folders = from.kind === "file" ? [] : await this.#foldersTo(names); // it lies in one
     refuseProtected(from, path);
     const { mode, owner } = from.kind === "file" ? from : { ...NEW_FILE, owner: undefined };
@@ -298,8 +302,39 @@ class UntypedLayer implements FileLayer {
     const hidden = disk.hidden(names);
     if (hidden > 0)
       throw new HoldfastError("FILE_NOT_COVERED", { path, holds: "names that are no text, or ours", hidden });
-    for (const { name } of this.#view.list(names)) await this.#all([...names, name], found);
+    const inside = this.#view.list(names);
+    this.#relyOnAll(names, inside);
+    for (const { name } of inside) await this.#all([...names, name], found);
     return found;
+  }
+
+  /** Nobody reads a folder to write below it; but another call must neither remove it nor put something in its place. */
+  #relyOnFolder(path: string, isThere: boolean): void {
+    if (lookUp(this.#access.peek().paths, path)?.staged !== undefined) return; // the call's own
+    this.#access.look(`folder ${path}`, (value) => {
+      const kind = lookUp(value.paths, path)?.now.kind ?? "folder";
+      return kind === "absent" && !isThere ? "folder" : kind;
+    });
+  }
+
+  /** Of two that write a file the later one stands; but not over what is no file, and not with the mode that it had. */
+  #relyOnPlace(path: string, from: HostEntry): void {
+    this.#access.look(`place ${path}`, (value) => {
+      const now = lookUp(value.paths, path)?.now ?? from;
+      if (now.kind === "file") return `file ${now.mode}`;
+      return now.kind === "absent" && from.kind === "absent" ? `file ${NEW_FILE_MODE}` : now.kind;
+    });
+  }
+
+  /** Whoever removes or moves a folder must take all that is in it. */
+  #relyOnAll(names: readonly string[], inside: readonly FileEntry[]): void {
+    const kinds = new Map(inside.map(({ name, kind }) => [name, kind]));
+    this.#access.look(`all ${names.join("/")}`, (value) =>
+      [...childrenIn(value, names)]
+        .filter(([name, , { now }]) => now.kind !== "absent" && now.kind !== kinds.get(name))
+        .map(([name]) => name)
+        .join("\0"),
+    );
   }
 }
 

@@ -114,6 +114,12 @@ function withMode(entry: HostEntry, to: HostEntry): HostEntry {
 
 const INTERRUPTED = { interrupted: true } as const;
 
+/** Whether the session remembers the same of a path: a value that was read again is another one, and says the same. */
+export function sameTouched(a: Touched | undefined, b: Touched | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.since === b.since && a.interrupted === b.interrupted && sameEntry(a.now, b.now) && sameEntry(a.was, b.was);
+}
+
 function runIn({ was, since, interrupted }: Pick<Touched, "was" | "since" | "interrupted">) {
   return { was, since, ...(interrupted === true ? INTERRUPTED : {}) };
 }

@@ -5,7 +5,7 @@ import { differences, withKey, withoutKey } from "../sorted-map.ts";
 import type { Disk } from "./disk.ts";
 import { ABSENT, type HostEntry, sameEntry } from "./entry.ts";
 import { inOurWords } from "./failures.ts";
-import { type Touched, type WorkspaceValue, withFound } from "./part.ts";
+import { sameTouched, type Touched, type WorkspaceValue, withFound } from "./part.ts";
 
 /** What going back does with one path. */
 export interface ReturnedFile {
@@ -44,7 +44,10 @@ interface Way {
  * we left does it change. A file is removed only when we made it and it still holds what we wrote.
  */
 export async function planReturn(disk: Disk, now: WorkspaceValue, then: WorkspaceValue): Promise<ReturnPlan> {
-  const ways = [...differences(now.paths, then.paths)].map(({ key, before, after }) => wayOf(key, before, after));
+  // What is the same is left alone: what a command wrote was never copied, and nothing could be written down about it.
+  const ways = [...differences(now.paths, then.paths)].flatMap(({ key, before, after }) =>
+    sameTouched(before, after) ? [] : [wayOf(key, before, after)],
+  );
   const files: ReturnedFile[] = [];
   const kept: KeptFile[] = [];
   const targets = new Map<string, HostEntry>();
