@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import { endedBefore } from "./attempt.ts";
+import { canceled, endedBefore } from "./attempt.ts";
 import type { Call } from "./call.ts";
 import { type Discarded, type Ending, endingOf, endingOfThrown } from "./ending.ts";
 import { type Admitted, remember } from "./guard.ts";
