@@ -19,6 +19,9 @@ import { ASK_USER, type CatalogTool } from "./tool.ts";
 const plan = { mode: "plan" } as const;
 const act = { mode: "act" } as const;
 
+/** A tool of the actions of `unified_file`, which takes this. */
+const unified = (name: string, inputSchema: CatalogTool["inputSchema"]) => ({ ...unifiedFile, name, inputSchema });
+
 describe("a snapshot", () => {
   test("[CAT-1] [A14] the same tools in another order hash the same and stand in the same order", () => {
     const [a, b] = [snapshotOf(TOOLS), snapshotOf(TOOLS.toReversed())];
@@ -160,10 +163,9 @@ describe("plan mode", () => {
 
   test("[MODE-2] branches of a union that choose another action go, also where the schema named none", () => {
     const branch = (action: string) => ({ properties: { action: { const: action }, [`for_${action}`]: {} } });
-    const union = tool("union", {
-      access: "write",
-      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
-      inputSchema: { type: "object", oneOf: [branch("read"), branch("write"), branch("edit"), { required: ["path"] }] },
+    const union = unified("union", {
+      type: "object",
+      oneOf: [branch("read"), branch("write"), branch("edit"), { required: ["path"] }],
     });
     const text = JSON.stringify(offerOf(union, "plan")?.input);
     expect(text).toContain("for_read");
@@ -179,16 +181,12 @@ describe("plan mode", () => {
 
   test("[MODE-2] actions go wherever a schema hides them: behind references, in combinations, in words and defaults", () => {
     const branch = (action: string) => ({ properties: { action: { const: action }, [`for_${action}`]: {} } });
-    const hidden = tool("hidden", {
-      access: "write",
-      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
-      inputSchema: {
-        type: "object",
-        properties: { action: { type: "string", description: "read or write", default: "write", examples: ["edit"] } },
-        allOf: [{ anyOf: [branch("read"), { $ref: "#/$defs/Writer" }] }],
-        if: { properties: { action: { enum: ["read", "edit"] } } },
-        $defs: { Reader: branch("read"), Writer: branch("write"), Path: { type: "string" } },
-      },
+    const hidden = unified("hidden", {
+      type: "object",
+      properties: { action: { type: "string", description: "read or write", default: "write", examples: ["edit"] } },
+      allOf: [{ anyOf: [branch("read"), { $ref: "#/$defs/Writer" }] }],
+      if: { properties: { action: { enum: ["read", "edit"] } } },
+      $defs: { Reader: branch("read"), Writer: branch("write"), Path: { type: "string" } },
     });
     const input = offerOf(hidden, "plan")?.input;
     expect(JSON.stringify(input)).not.toMatch(/write|edit|Writer/);
@@ -203,14 +201,10 @@ describe("plan mode", () => {
   });
 
   test("[MODE-2] a definition that something else refers to stays, because a loose reference is no schema", () => {
-    const batch = tool("batch", {
-      access: "write",
-      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
-      inputSchema: {
-        type: "object",
-        properties: { steps: { type: "array", items: { $ref: "#/$defs/Step" } } },
-        $defs: { Step: { properties: { action: { const: "write" } } } },
-      },
+    const batch = unified("batch", {
+      type: "object",
+      properties: { steps: { type: "array", items: { $ref: "#/$defs/Step" } } },
+      $defs: { Step: { properties: { action: { const: "write" } } } },
     });
     expect(offerOf(batch, "plan")?.input).toEqual({
       ...batch.inputSchema,
@@ -221,17 +215,13 @@ describe("plan mode", () => {
 
   test("[MODE-2] a reference into or past a branch that goes leads where it led before", () => {
     const where = { type: "object", properties: { line: { type: "integer" } } };
-    const files = tool("files", {
-      access: "write",
-      actions: unifiedFile.actions as NonNullable<CatalogTool["actions"]>,
-      inputSchema: {
-        type: "object",
-        oneOf: [
-          { properties: { action: { const: "write" }, where } },
-          { properties: { action: { const: "read" }, where: { $ref: "#/oneOf/0/properties/where" }, deep: where } },
-          { properties: { action: { const: "read" }, deep: { $ref: "#/oneOf/1/properties/deep" } } },
-        ],
-      },
+    const files = unified("files", {
+      type: "object",
+      oneOf: [
+        { properties: { action: { const: "write" }, where } },
+        { properties: { action: { const: "read" }, where: { $ref: "#/oneOf/0/properties/where" }, deep: where } },
+        { properties: { action: { const: "read" }, deep: { $ref: "#/oneOf/1/properties/deep" } } },
+      ],
     });
     expect(offerOf(files, "plan")?.input).toMatchObject({
       oneOf: [
