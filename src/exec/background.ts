@@ -119,6 +119,7 @@ class Running implements BackgroundCommand {
     const { clock } = this.#ground;
     askBelonging(this.#belonging, this.#isGone ? undefined : this.pid); // the number of a group that is gone may be another's
     const late = new AbortController();
+    // Cut short, it has nobody to wait for any more.
     await Promise.race([this.gone, clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {})]);
     late.abort();
     if (!this.#isGone) endProcess(-this.pid, "SIGKILL");

@@ -107,7 +107,7 @@ export class CallCommands {
   /** One after the other: two at once would be told apart by nobody. */
   run(command: ExecCommand, options: ExecOptions = {}): Promise<ExecResult> {
     const turn = this.#last.then(() => this.#run(command, options));
-    this.#last = turn.catch(() => {});
+    this.#last = turn.catch(() => {}); // told to whoever asked for it
     return turn;
   }
 

@@ -133,7 +133,7 @@ async function endTree(child: ChildProcess, request: SpawnRequest, gone: Promise
   const { clock, ask, endStrays } = request;
   const pid = child.pid ?? 0;
   const late = new AbortController();
-  const patience = clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {});
+  const patience = clock.sleep(GRACE_MS, late.signal, "keep-alive").catch(() => {}); // cut short: it is gone
   await ask(pid);
   await Promise.race([gone, patience]);
   late.abort();
@@ -168,6 +168,7 @@ export async function drained(child: ChildProcess, clock: Clock): Promise<void> 
     ),
   );
   const late = new AbortController();
+  // Cut short, it has nobody to wait for any more.
   await Promise.race([closed, clock.sleep(DRAIN_MS, late.signal, "keep-alive").catch(() => {})]);
   late.abort();
   for (const stream of streams) stream?.destroy();

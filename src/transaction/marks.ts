@@ -106,7 +106,7 @@ export class Marks {
       for (let at = mark; at !== newest && at.next !== undefined; at = at.next) at.next.moment = moment;
       return gone;
     });
-    this.#last = work.catch(() => {});
+    this.#last = work.catch(() => {}); // told to whoever asked for it
     return work;
   }
 

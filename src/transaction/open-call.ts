@@ -269,7 +269,7 @@ export class OpenCall {
         const own = branch.stretch(around);
         // One after the other: a resource that is put back for one would lose what a neighbour had made of it.
         const turn = last.then(() => this.#runNested(id, inner, own, stop));
-        last = turn.catch(() => {});
+        last = turn.catch(() => {}); // told to whoever asked for it
         return turn;
       },
       letGo: (savepoint) => this.lettingGo.letGo(id, savepoint, this.isOver),

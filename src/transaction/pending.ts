@@ -23,6 +23,7 @@ export class PendingCall implements AsyncDisposable {
   readonly #open: OpenCall;
   readonly #told: (outcome: CallOutcome) => CallOutcome;
   readonly #failed: () => void;
+  /** Why it cannot end is told to whoever commits or aborts it. */
   readonly #onAbort = () => void this.abort("Its signal aborted.").catch(() => {});
   #ended = false;
   #outcome: Promise<CallOutcome> | undefined;

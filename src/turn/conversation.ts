@@ -142,7 +142,7 @@ export class Conversation {
       }
     };
     const turn = this.#reading.then(read, read);
-    this.#reading = turn.catch(() => {});
+    this.#reading = turn.catch(() => {}); // told to whoever asked for it
     return turn;
   }
 

@@ -124,7 +124,7 @@ export class Workspaces {
   /** One at a time: a folder that is being given free must not be entered. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work, work);
-    this.#last = turn.catch(() => {});
+    this.#last = turn.catch(() => {}); // told to whoever asked for it
     return turn;
   }
 }

@@ -144,7 +144,7 @@ export class SessionWriteback {
       () => this.#commit(ids),
       () => this.#commit(ids),
     );
-    this.#flushing = turn.catch(() => {});
+    this.#flushing = turn.catch(() => {}); // told to whoever asked for it
     return turn;
   }
 

@@ -135,7 +135,7 @@ class Server implements McpTools {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {});
+    this.#last = turn.catch(() => {}); // told to whoever asked for it
     return turn;
   }
 

@@ -411,7 +411,7 @@ export class Workspace {
 
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work, work);
-    this.#last = turn.catch(() => {});
+    this.#last = turn.catch(() => {}); // told to whoever asked for it
     return turn;
   }
 }
