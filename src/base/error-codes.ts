@@ -321,6 +321,11 @@ export const ERROR_CODES = {
     says: "There is no resource with this key.",
     tryThis: "Register it where the state is created, or pass a default.",
   },
+  REWIND_TOO_LARGE: {
+    says: "The rewind would change more than one record can hold. Nothing was changed.",
+    tryThis:
+      "Fork the session at that call: a fork takes the state over as it is kept. Or go back over a call in between.",
+  },
   CHECKPOINT_UNKNOWN: {
     says: "There is no checkpoint for this call, or something that it needs is gone.",
     tryThis:

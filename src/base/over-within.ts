@@ -6,7 +6,7 @@ import type { Clock } from "./clock.ts";
  */
 export async function overWithin(clock: Clock, ms: number, works: readonly Promise<unknown>[]): Promise<void> {
   const enough = new AbortController();
-  const late = clock.sleep(ms, enough.signal, "keep-alive").catch(() => {});
+  const late = clock.sleep(ms, enough.signal, "keep-alive").catch(() => {}); // cut short: all is over
   await Promise.race([Promise.allSettled(works), late]);
   enough.abort();
 }

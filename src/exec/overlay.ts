@@ -227,6 +227,6 @@ function isAlive(process: string): boolean {
     const stat = readFileSync(`${process}/stat`, "utf8");
     return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
   } catch {
-    return false;
+    return false; // it has no entry any more
   }
 }

@@ -55,7 +55,7 @@ function isProgram(pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/exe`) !== "";
   } catch {
-    return false;
+    return false; // gone meanwhile, or the system's
   }
 }
 

@@ -78,7 +78,7 @@ export async function fileFailure(call: Call, path: string, error: unknown, besi
 
 const MOST_NEAR = 5;
 
-/** Files of the same name elsewhere, else what its folder holds: mostly one of them was meant. */
+/** Files of the same name elsewhere, else what its folder holds: mostly one of them was meant. Where nobody may look, none. */
 async function nearby(call: Call, path: string): Promise<string> {
   const name = path.split("/").at(-1) ?? "";
   const same = /[[\]{}*?\\]/.test(name)

@@ -142,7 +142,7 @@ export class EffectBook {
     const id = effectId({ tool: tool.name, name, key });
     if (request.signal.aborted) throw ended(request); // asked for anew behind its call's end, it would be remembered for ever
     this.#touched.set(callId, (this.#touched.get(callId) ?? new Set()).add(id));
-    await this.#undoing.get(id)?.work.catch(() => {});
+    await this.#undoing.get(id)?.work.catch(() => {}); // told to whoever asked for it
     await this.tellUntold();
     const known = this.#known.get(id);
     if (known?.standing.is === "undoing") await this.#undo(known, () => tool.effects[name]);

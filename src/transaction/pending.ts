@@ -23,6 +23,7 @@ export class PendingCall implements AsyncDisposable {
   readonly #open: OpenCall;
   readonly #told: (outcome: CallOutcome) => CallOutcome;
   readonly #failed: () => void;
+  /** Why it cannot end is told to whoever commits or aborts it. */
   readonly #onAbort = () => void this.#end(canceled(this.#open.signal)).catch(() => {});
   #ended = false;
   #outcome: Promise<CallOutcome> | undefined;

@@ -5,6 +5,7 @@ import { between, collect, ioError, MemoryDisk, memoryDeps, said } from "../../t
 import type { Json } from "../base/json.ts";
 import { ToolInvoked, WorkspaceDigest } from "../state/default-slices.ts";
 import { resourceKey } from "../state/resources.ts";
+import { defineSlice } from "../state/slice.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { Holdfast } from "./holdfast.ts";
 
@@ -372,4 +373,28 @@ test("[SLICE-5] [FILE-17] what was remembered of files is emptied when only the 
   await session.rewind({ before: second.callId, scope: "files" });
   expect(session.state.session.get(WorkspaceDigest)).toEqual([]);
   expect((await session.files.list()).map(({ name }) => name)).toEqual(["a.txt"]);
+});
+
+test("[TURN-96] a rewind whose change is more than a record holds is refused, planned and done, and a fork goes on from there", async () => {
+  const slices = ["one", "two", "three"].map((name) =>
+    defineSlice(name, { initial: "", on: { set: (_: string, to: string) => to } }),
+  );
+  const fill = writes<{ readonly nth: number; readonly size: number }>("fill", ({ nth, size }, call) =>
+    call.dispatch(slices[nth]!.set("x".repeat(size))),
+  );
+  const { session } = await opened(undefined, { slices, tools: [fill], development: false });
+  const filled = async (nth: number, size: number) =>
+    (await session.runTool({ name: "fill", input: { nth, size } })).callId;
+  const sizes = (of: typeof session) => slices.map((slice) => of.state.session.get(slice).length);
+  const calls: string[] = [];
+  for (const size of [24 * 1024 * 1024, 1]) for (const nth of [0, 1, 2]) calls.push(await filled(nth, size));
+  const then = calls[2] ?? "";
+  for (const dryRun of [true, false])
+    await expect(session.rewind({ after: then, dryRun })).rejects.toMatchObject({ code: "REWIND_TOO_LARGE" });
+  expect(sizes(session)).toEqual([1, 1, 1]);
+  const fork = await session.fork({ after: then, as: "fork" });
+  expect(sizes(fork)).toEqual([24 * 1024 * 1024, 24 * 1024 * 1024, 24 * 1024 * 1024]);
+  for (const step of [calls[3] ?? "", then])
+    expect(await session.rewind({ after: step })).toMatchObject({ done: true });
+  expect(sizes(session)).toEqual(sizes(fork));
 });

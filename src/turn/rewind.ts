@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
+import { checkJson } from "../base/json.ts";
 import {
   badOption,
   BOOLEAN,
@@ -132,6 +133,8 @@ export async function planRewind(ground: PlanGround, options: RewindOptions): Pr
   const aim = await aimAt(ground, options);
   const way = await aim.back();
   const plan = state.planRestore(way.snapshot, aim.how);
+  const fits = checkJson(plan.change.delta);
+  if (!fits.ok && fits.error.kind === "too-large") throw tooLarge(aim);
   return reportOf(ground, aim, plan, way, transactions.planUndo(aim.undone()), false);
 }
 
@@ -171,13 +174,21 @@ async function goBack(ground: RewindGround, aim: Aim, closed: readonly RecordDra
       decide: async ({ change }) => {
         const agents = aim.scope.includes("files") ? await ground.agentCalls(calls) : [];
         const record = agents.length === 0 ? aim.record : { ...aim.record, agents };
-        await ledger.write([...closed, record, ...catalogDrafts(ground.catalog, change)], change, "rewound");
+        const drafts = [...closed, record, ...catalogDrafts(ground.catalog, change)];
+        await ledger.write(drafts, change, "rewound").catch((error: unknown) => {
+          throw HoldfastError.is(error, "VALUE_TOO_LARGE") ? tooLarge(aim, error) : error;
+        });
       },
     });
     return [restored, back] as const;
   });
   const then = { ...aim, calls: () => calls };
   return reportOf(ground, then, plan, way, await transactions.undoEffects(undone), true);
+}
+
+/** A change is one record, and may bring back what many calls had built up. */
+function tooLarge({ to, record: { callId } }: Aim, cause?: unknown): HoldfastError {
+  return new HoldfastError("REWIND_TOO_LARGE", { call: callId, to }, cause === undefined ? {} : { cause });
 }
 
 async function aimAt({ state, transactions, checkpoints }: PlanGround, options: RewindOptions): Promise<Aim> {

@@ -148,11 +148,19 @@ async function replyFrom(
   call: WaitingCall,
 ): Promise<{ readonly reply?: Reply | undefined; readonly failed?: HoldfastError }> {
   try {
-    return { reply: await ask?.(call, stop.signal) };
+    return { reply: asGiven(await ask?.(call, stop.signal)) };
   } catch (cause) {
     if (stop.cause !== undefined) return {}; // it was told to give up
     return { failed: new HoldfastError("ASK_FAILED", { call: call.callId, tool: call.tool }, { cause }) };
   }
+}
+
+/** Read here, once: what throws when it is looked at has failed like whoever throws. */
+function asGiven(reply: Reply | undefined): Reply | undefined {
+  if (typeof reply !== "object" || reply === null) return reply; // no reply, and told as that
+  const { approve, answer, reason }: Readonly<Record<string, unknown>> = reply;
+  const read = { approve, answer, reason };
+  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as Reply;
 }
 
 function knownEnd({ input }: AskedCall, denied: string | undefined): Pick<ToolCall, "known"> {

@@ -191,6 +191,16 @@ describe("a call that waits", () => {
         throw new Error("no terminal");
       },
     ],
+    [
+      "answers with what cannot be looked at",
+      async () =>
+        new Proxy({} as Reply, {
+          get: (_, name) => {
+            if (name === "then") return undefined;
+            throw new Error("no terminal");
+          },
+        }),
+    ],
   ])("[LOOP-27] [LOOP-1] whoever is to ask and %s costs the turn nothing but the reply", async (_, ask) => {
     const disk = new MemoryDisk();
     const { session } = await opened(disk, TOOLS);

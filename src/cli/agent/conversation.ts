@@ -73,7 +73,7 @@ export class Conversation implements InConversation {
       // One after the other: asked side by side, what is typed would answer the question that was shown last.
       const ask: AskSomebody = (call, signal) => {
         const reply = this.#replied.then(() => this.#reply(call, follower, signal));
-        this.#replied = reply.catch(() => {});
+        this.#replied = reply.catch(() => {}); // told to whoever asked for it
         return reply;
       };
       const turn = session.run(text, { ...how, signal: stop.signal, ask });

@@ -42,7 +42,7 @@ function kindOf(path: string): "folder" | "file" | "nothing" {
   try {
     return statSync(path).isDirectory() ? "folder" : "file";
   } catch {
-    return "nothing";
+    return "nothing"; // whoever reads it tells why
   }
 }
 

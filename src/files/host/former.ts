@@ -38,6 +38,7 @@ export async function linkFormer(
     rescue.touched(former);
     return handle;
   } catch {
+    // The same: its content is kept elsewhere, too.
     unlinkIfThere(root.port, folder.at(name));
     return undefined;
   }

@@ -96,6 +96,7 @@ async function takeAway(
     if (found.kind === "folder") throw changed(path);
     folder.mustBeHere();
     port.rename(at, taken);
+    // What cannot be read is not what was expected: it is put back, and the change is refused.
     const is = await disk.entry([...PLACES.rescue, aside], expected).catch(() => undefined);
     if (is !== undefined && sameEntry(is, expected)) return port.unlink(taken);
     if (!putBack(port, taken, at)) rescue.note(aside, { path, whose: "theirs" });
