@@ -9,10 +9,8 @@ import type { Page } from "./page.ts";
 export class PageMaker {
   readonly #deps: PageDeps;
   readonly #calls = new Map<string, CallItem>();
+  readonly #clock = new AnswerClock();
   #count = 0;
-  #turn = 0;
-  #step: number | string | undefined;
-  #modelSpoke = false;
 
   constructor(deps: PageDeps) {
     this.#deps = deps;
@@ -23,21 +21,31 @@ export class PageMaker {
     return items.map((item) => this.add(item));
   }
 
-  /** Turns one item into a page. `id` names the page; by default it is its place. */
-  add(item: Item, id = placeId(this.#count)): Page {
-    this.#advance(item);
+  /**
+   * Turns one item into a page. `id` names the page; by default it is its place. `turn`: when it was said; by default, so
+   * many answers of the model were added before it.
+   */
+  add(item: Item, id = placeId(this.#count), turn = this.#clock.tick(item)): Page {
+    if (item.kind === "call" && item.callId !== undefined) this.#calls.set(item.callId, item);
     const call = item.kind === "output" && item.callId !== undefined ? this.#calls.get(item.callId) : undefined;
     this.#count += 1;
-    return makePage({ id, item, turn: this.#turn, ...(call === undefined ? {} : { call }) }, this.#deps);
+    return makePage({ id, item, turn, ...(call === undefined ? {} : { call }) }, this.#deps);
   }
+}
 
-  /** A turn of the clock is one answer of the model: pages fade by the requests that did without them. */
-  #advance(item: Item): void {
-    if (item.kind === "call" && item.callId !== undefined) this.#calls.set(item.callId, item);
+/** A turn of the clock is one answer of the model: pages fade by the requests that did without them. */
+export class AnswerClock {
+  #turn = 0;
+  #step: number | string | undefined;
+  #modelSpoke = false;
+
+  /** The turn in which the next item was said. */
+  tick(item: Item): number {
     const byModel = item.kind === "assistant" || item.kind === "reasoning" || item.kind === "call";
     if (byModel && (!this.#modelSpoke || item.step !== this.#step)) this.#turn += 1;
     if (byModel) this.#step = item.step;
     this.#modelSpoke = byModel;
+    return this.#turn;
   }
 }
 

@@ -82,7 +82,7 @@ export class Holdfast implements AsyncDisposable {
     this.store = deps.store;
     this.#openSessions = OpenSessions.over(deps.store);
     this.#workspaces = new Workspaces(deps);
-    this.#standings = new Standings(this.#openSessions, (id) => this.look(id));
+    this.#standings = new Standings(this.#openSessions, (id) => lookAt(deps, id, options));
     this.#forks = new ForkMaker(this.#deps, options, {
       open: (id, how, as) => this.#openWith(id, how, as, { create: false }),
       standingOf: (id) => this.#standings.of(id),
@@ -111,7 +111,7 @@ export class Holdfast implements AsyncDisposable {
 
   /** Reads a session as it stands: no lease is taken and nothing is changed, so it works while somebody writes it. */
   look(id: string): Promise<SessionLook> {
-    return lookAt(this.#deps, id, this.#options);
+    return lookAt(this.#deps, id, this.#options, (other) => this.#standings.of(other));
   }
 
   /** Makes and opens a new session, `options.as`, that shares `from`'s records up to number `after` (default: all). */

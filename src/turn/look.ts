@@ -31,6 +31,7 @@ import type { ToolBoundary } from "./tool-boundaries.ts";
 import type { SessionOptions } from "./holdfast-options.ts";
 import { isDefault, partsOf } from "./kernel-parts.ts";
 import { type LookedView, lookAtView } from "./look-view.ts";
+import type { Family } from "./open-sessions.ts";
 import { PartBlobs } from "./part-blobs.ts";
 import { isDamage, type JournalReading, type Rebuilt, rebuildNewest, stateAt } from "./rebuild.ts";
 import { closingsOf, danglingIn } from "./recover.ts";
@@ -60,9 +61,18 @@ export class SessionLook {
   readonly #options: SessionOptions;
   readonly #journal: JournalReading;
   readonly #blobs: PartBlobs;
+  readonly #standingOf: Family["standingOf"] | undefined;
   #rebuilt: Promise<Rebuilt> | undefined;
 
-  constructor(deps: JournalDeps, row: SessionRow, tail: readonly JournalEntry[], options: SessionOptions) {
+  /** Without `standingOf` it knows only what is written down of the session itself. */
+  constructor(
+    deps: JournalDeps,
+    row: SessionRow,
+    tail: readonly JournalEntry[],
+    options: SessionOptions,
+    standingOf?: Family["standingOf"],
+  ) {
+    this.#standingOf = standingOf;
     this.#deps = deps;
     this.#options = options;
     this.id = row.id;
@@ -116,10 +126,16 @@ export class SessionLook {
     return conversationOf(this.read());
   }
 
-  /** The mode in which opening would find the session. `plan` also when damage may hide that plan mode was begun. */
+  /**
+   * The mode in which opening would find the session. `plan` also when the session that it works for plans or cannot be
+   * found, and when damage may hide that plan mode was begun.
+   */
   async mode(): Promise<Mode> {
     const { root, modeInDoubt } = await this.#state();
-    return modeInDoubt ? "plan" : (root.get(catalogPart.name) as CatalogState).mode;
+    const { mode, parent } = root.get(catalogPart.name) as CatalogState;
+    if (modeInDoubt) return "plan";
+    if (parent === undefined || this.#standingOf === undefined || mode === "plan") return mode;
+    return (await this.#standingOf(parent))?.isPlanning === false ? "act" : "plan";
   }
 
   /** The id of the session that this one works for, if any. */
@@ -261,9 +277,14 @@ export class SessionLook {
 }
 
 /** Looks at a session. Throws SESSION_UNKNOWN, and what opening would throw when acknowledged records are lost. */
-export async function lookAt(deps: JournalDeps, id: string, options: SessionOptions = {}): Promise<SessionLook> {
+export async function lookAt(
+  deps: JournalDeps,
+  id: string,
+  options: SessionOptions = {},
+  standingOf?: Family["standingOf"],
+): Promise<SessionLook> {
   const row = await rowOf(deps.store, toSessionId(id));
-  return new SessionLook(deps, row, await verifyTail(deps.store, row), options);
+  return new SessionLook(deps, row, await verifyTail(deps.store, row), options, standingOf);
 }
 
 function writerOf({ store, clock }: Pick<JournalDeps, "store" | "clock">, row: SessionRow): WriterState {

@@ -5,13 +5,15 @@ import { type ResultMedia, toolResult } from "../transaction/result-parts.ts";
 import { defineTool, type Tool } from "../transaction/tool.ts";
 import { bytesOf, type ReadContent } from "./show-media.ts";
 
+export const RECALL = "recall";
+
 /** A longer text would be shortened again on its way into the request, so it is told in parts. */
 const MOST_BYTES = 24_000;
 
 /** The model gets back what a view left out: whole, with its pictures, by lines or bytes, or the lines that hold a text. */
 export function recallTool(recall: (request: RecallRequest) => Recalled, read: ReadContent): Tool {
   return defineTool<RecallRequest>({
-    name: "recall",
+    name: RECALL,
     description:
       "Read again what was shortened or left out of this conversation: everything that is marked with a holdfast:// handle. " +
       "Use it instead of running a tool a second time.",

@@ -5,6 +5,7 @@ import { scripted, watch } from "../../test/support/loop.ts";
 import { longText } from "../../test/support/pages.ts";
 import type { MemoryDisk } from "../../test/support/stores.ts";
 import type { Model, ModelRequest } from "../contracts/model.ts";
+import type { Script } from "../records/script.ts";
 import { PinnedRules } from "./context-slices.ts";
 import type { Session } from "./session.ts";
 
@@ -22,10 +23,20 @@ const again = async ({ disk, session }: World): Promise<World> => {
 };
 
 async function say(session: Session, text: string, sent: ModelRequest[] = [], calls = 0): Promise<ModelRequest[]> {
-  const model = scripted(({ nth: at }) => {
+  return heard(session, text, sent, ({ nth: at }) => {
     const [path, name] = [`src/file-${at}.ts`, at % 3 === 1 ? "write" : "read_file"];
     return at < calls ? { calls: [{ name, input: { path, n: at } }] } : { text: "Done." };
   });
+}
+
+/** Reads so many files, whose names begin so. */
+const reads = (session: Session, name: string, files: number) =>
+  heard(session, name, [], ({ nth: at }) =>
+    at < files ? { calls: [{ name: "read_file", input: { path: `src/${name}-${at}.ts` } }] } : { text: "Done." },
+  );
+
+async function heard(session: Session, text: string, sent: ModelRequest[], script: Script): Promise<ModelRequest[]> {
+  const model = scripted(script);
   const ask: Model["ask"] = (request, options) => {
     sent.push(request);
     return model.ask(request, options);
@@ -71,6 +82,44 @@ describe("a session that was closed says next what it would have said", () => {
       await session.setMode("plan");
     };
     expect((await firstAfter(live, true)).items).toEqual((await firstAfter(live, false)).items);
+  });
+
+  test.each([1, 2])(
+    "[VIEW-27] after %i of two rules were unpinned, whose places its levels were counted by",
+    async (gone) => {
+      const live = async (session: Session) => {
+        await say(session, "go", [], 20);
+        await session.context.pin(PIN);
+        await session.context.pin({ ...PIN, id: "R2" });
+        await say(session, "more", [], 20);
+        for (const id of ["R1", "R2"].slice(0, gone)) await session.context.unpin(id);
+      };
+      expect((await firstAfter(live, true)).items).toEqual((await firstAfter(live, false)).items);
+    },
+  );
+
+  test.each([
+    ["asked", 12_500, 30, 2],
+    ["taken back", 12_000, 24, 6],
+  ])("[VIEW-27] after it was asked to show something again: %s", async (how, window, files, times) => {
+    const short = writes<{ readonly path: string }>("read_file", ({ path }) => longText(30, path), { access: "read" });
+    const options = { tools: [short], context: { window, order: "lru" } } as const;
+    const after = async (reopens: boolean) => {
+      const { disk, session } = await opened(undefined, options);
+      const sent = await reads(session, "a", files);
+      const [, , handle] = [...handlesIn(sent)].filter((one) => session.context.pageOf(one)?.kind === "evidence");
+      const step = { calls: [{ name: "recall", input: { handle: handle!, lines: { from: 1, to: 2 } } }] };
+      await watch(
+        session.run("again", { model: scripted([...Array.from({ length: times }, () => step), { text: "Done." }]) }),
+      );
+      const asked = session.checkpoints.list().find(({ tool }) => tool === "recall");
+      if (how === "taken back") await session.rewind({ before: asked!.callId });
+      if (!reopens) return reads(session, "b", 20);
+      await session.close();
+      return reads((await opened(disk, options)).session, "b", 20);
+    };
+    const items = async (reopens: boolean) => (await after(reopens)).map((request) => request.items);
+    expect(await items(true)).toEqual(await items(false));
   });
 
   test("[VIEW-27] after a compaction, which keeps as much as the last request had room for", async () => {

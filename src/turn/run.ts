@@ -18,6 +18,7 @@ import { isEmpty, type Unanswered } from "./ask.ts";
 import type { RunEnd, RunEvent } from "./events.ts";
 import { catchUp, type Ground, refuseRunning } from "./ground.ts";
 import { RunBudget } from "./limits.ts";
+import { RECALL } from "./recall-tool.ts";
 import { replied, withoutReply } from "./reply.ts";
 import { repairPairs } from "./request.ts";
 import { callsOf, type OpenedCalls, openingsOf, runCalls } from "./run-calls.ts";
@@ -291,7 +292,7 @@ class Turn {
   #missed({ items }: Answer): readonly RecordDraft[] {
     const { context, transactions } = this.#ground;
     return items.flatMap((item) => {
-      if (item.kind !== "call" || transactions.tool(item.name)?.access !== "read" || item.name === "recall") return [];
+      if (item.kind !== "call" || transactions.tool(item.name)?.access !== "read" || item.name === RECALL) return [];
       const seen = context.called(item);
       return seen === "first" || seen === "alert" ? [] : [faultRecord(seen, { tool: item.name })];
     });

@@ -13,7 +13,7 @@ import {
   withFault,
 } from "../context/faults.ts";
 import type { CompressorFailure } from "../context/make-page.ts";
-import { demandPage, type Page } from "../context/page.ts";
+import type { Page } from "../context/page.ts";
 import type { Rule } from "../context/producers.ts";
 import { HandleTable, type Recalled, type RecallRequest, type ShownSpan } from "../context/recall.ts";
 import { traceFacts, viewChosen } from "../context/record.ts";
@@ -40,7 +40,7 @@ import { RequestBudget } from "./request-budget.ts";
 import { SessionPages } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
-import { hasSlice, pinnedIn, plansIn, valueIn } from "./what-holds.ts";
+import { hasSlice, pinnedIn, plansIn, stoodIn, valueIn } from "./what-holds.ts";
 
 const MOST_TRACED = 1_000;
 const PATIENCE_MS = 20_000;
@@ -107,9 +107,6 @@ export class SessionContext {
   recall(request: RecallRequest): Recalled {
     const answer = this.#table.recall(request);
     this.#observer.recalled(answer);
-    const item = answer.ok ? answer.page?.representations.full?.item : undefined;
-    const now = this.#view?.pages.reduce((latest, { demand }) => Math.max(latest, demand.turn), 0) ?? 0;
-    if (item !== undefined) this.#pages?.replace(item, (page) => demandPage(page, now));
     return answer;
   }
 
@@ -128,7 +125,12 @@ export class SessionContext {
     // Of earlier processes; this one counts its own when they happen.
     if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
       this.missed(entry.fault);
-    if (this.#log.take(entry)) this.#view = undefined; // taken back: now the journal says how the last view was
+    const isTakenBack = this.#log.take(entry);
+    if (isTakenBack) this.#view = undefined; // now the journal says how the last view was
+    if (!isTakenBack && entry.kind !== "history-cut") return;
+    // Made anew of what is left, as the next process makes them: as old, and as often wanted.
+    this.#pages = undefined;
+    this.#isRecollected = false;
   }
 
   /** The rules from the project's files when the turn began, and what could not be read. */
@@ -288,9 +290,12 @@ export class SessionContext {
     return this.#view === undefined ? "first" : this.#observer.call(call, this.#view);
   }
 
-  #list(pages: SessionPages, { history, said, idOf }: Pick<ViewAsk, "history" | "said" | "idOf">): readonly Page[] {
+  #list(
+    pages: SessionPages,
+    { history, said, idOf }: Pick<ViewAsk, "history" | "said" | "idOf">,
+    pinned = pinnedIn(this.#state, this.#shelves),
+  ): readonly Page[] {
     const { rules = [], preferences = [] } = this.#options;
-    const pinned = pinnedIn(this.#state, this.#shelves);
     const { cuts, spans, beside } = this.#log;
     const all = [...rules, ...this.#project.rules];
     const log = { history, idOf, ...(said === undefined ? {} : { said }) };
@@ -336,12 +341,13 @@ export class SessionContext {
     );
   }
 
-  /** The last view as it was, also where the tools have changed since: what it had lowered stays low. */
+  /** The last view as it was, also where tools, rules or preferences have changed since: what it had lowered stays low. */
   #resume(ask: ViewAsk): View | undefined {
     const { tools } = this.#log;
     const { offers } = ask;
     const isOther = offers !== undefined && tools !== undefined && !isSame(tools, offers.tools);
-    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask);
+    const pinned = stoodIn(this.#log.beside, pinnedIn(this.#state, this.#shelves));
+    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask, pinned);
     const resumed = resumeView(list, this.#log.records, this.#counter, rendererWith(this.compressor));
     if (resumed !== undefined) this.#table.addView(resumed);
     return resumed;

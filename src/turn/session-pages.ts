@@ -1,15 +1,17 @@
 import { canonicalHash } from "../base/hash.ts";
 import type { Json } from "../base/json.ts";
-import { PageMaker } from "../context/ingest.ts";
+import { AnswerClock, PageMaker } from "../context/ingest.ts";
 import type { PageDeps } from "../context/make-page.ts";
 import { isSummaryItem, summaryPage } from "../context/boundary/summary.ts";
-import type { Page } from "../context/page.ts";
+import { inputOf } from "../context/facts.ts";
+import { demandPage, type Page } from "../context/page.ts";
 import { planPage, type Preference, preferencePage, type Rule } from "../context/producers.ts";
 import type { Plan } from "../state/default-slices.ts";
 import type { Handle } from "../context/handle.ts";
 import type { ShownSpan } from "../context/recall.ts";
 import type { Item } from "../wire/item.ts";
 import { unkeepItems } from "../wire/keep.ts";
+import { RECALL } from "./recall-tool.ts";
 import { isMade, isThrough, madeId, placeIn } from "./made-id.ts";
 import type { CrossedCut, KeptCut } from "./view-log.ts";
 import { type Standing, standingRule } from "./what-holds.ts";
@@ -39,6 +41,14 @@ export class SessionPages {
   readonly #listed: (handle: Handle, content: string) => void;
   readonly #maker: PageMaker;
   readonly #byItem = new WeakMap<Item, Page>();
+  readonly #clock = new AnswerClock();
+  /** By places in the log: in which turn that was said, whatever a request makes of it, and however often. */
+  readonly #turns = new Map<string, number>();
+  #timed = 0;
+  /** What is said under a handle: the newest that says it. */
+  readonly #named = new Map<string, Item>();
+  /** Pages that asked to see another one again, each heard once. */
+  readonly #heard = new Set<string>();
   readonly #standing = new Map<string, Page>();
   /** What each boundary left in place of what is gone. */
   readonly #left = new Map<number, readonly Page[]>();
@@ -61,7 +71,8 @@ export class SessionPages {
 
   /** In the order of the request: what holds in every session, then what was said, with pins where they came. */
   list(sources: PageSources, besideBefore: Readonly<Record<string, string>>): readonly Page[] {
-    const { rules, preferences, pinned, history, idOf } = sources;
+    const { rules, preferences, pinned, history, said: log = history, idOf } = sources;
+    this.#time(log, idOf);
     const pins = new Map(pinned.map((one) => [one.id, one]));
     // A pin is the later word, and takes the place of a rule of its id: behind it, the model would be told both.
     const ruling = new Set(rules.map(standingRule).map((rule) => pins.get(rule.id) ?? rule));
@@ -138,7 +149,7 @@ export class SessionPages {
       const id = `boundary-${seq}.${nth}`;
       return isSummaryItem(item)
         ? summaryPage(id, item, { items: gone.length, listed: cut.handle }, this.#deps)
-        : this.#maker.add(item, id);
+        : this.#maker.add(item, id, this.#turns.get(cut.through));
     });
     for (const page of left) this.#made(page);
     this.#listed(cut.handle, linesOf(gone));
@@ -150,22 +161,29 @@ export class SessionPages {
     return this.stands({ id: "plan", what: plan, make: (deps) => planPage("plan", plan, deps) });
   }
 
-  /** The page of an item with another demand. */
-  replace(item: Item, change: (page: Page) => Page): void {
-    const page = this.#byItem.get(item);
-    if (page === undefined) return;
-    this.#byItem.set(item, change(page));
-    this.#before = NOTHING_SAID;
-  }
-
   /** Mostly the conversation is the one before, and what is new: the pages it began with are looked up once. */
   #said(history: readonly Item[], idOf: PageSources["idOf"]): readonly Page[] {
     const { items, pages } = this.#before;
     let same = 0;
     while (same < items.length && items[same] === history[same]) same += 1;
-    const said = pages.slice(0, same).concat(history.slice(same).map((item) => this.#pageOf(item, idOf)));
+    const fresh = history.slice(same).map((item) => this.#pageOf(item, idOf));
+    const wasWanted = fresh.map((page) => this.#demand(page)).includes(true);
+    const said = wasWanted ? history.map((item) => this.#pageOf(item, idOf)) : pages.slice(0, same).concat(fresh);
     this.#before = { items: history.slice(), pages: said }; // the list itself goes on growing
     return said;
+  }
+
+  /** What the model asked to see again it wants: read from the conversation, it is the same in every process. */
+  #demand({ id, demand, representations }: Page): boolean {
+    const item = representations.full?.item;
+    if (item?.kind !== "call" || item.name !== RECALL || this.#heard.has(id)) return false;
+    this.#heard.add(id);
+    const { handle } = Object(inputOf(item));
+    const wanted = typeof handle === "string" ? this.#named.get(handle.trim()) : undefined;
+    const page = wanted === undefined ? undefined : this.#byItem.get(wanted);
+    if (wanted === undefined || page === undefined) return false;
+    this.#byItem.set(wanted, demandPage(page, demand.turn));
+    return true;
   }
 
   /** The page of something that is not said but holds, if it has anything to say. */
@@ -180,11 +198,21 @@ export class SessionPages {
     return [page];
   }
 
+  /** The log only grows as long as these pages are used. */
+  #time(log: readonly Item[], idOf: PageSources["idOf"]): void {
+    for (; this.#timed < log.length; this.#timed += 1) {
+      const item = log[this.#timed] as Item;
+      this.#turns.set(idOf(item) ?? "", this.#clock.tick(item));
+    }
+  }
+
   #pageOf(item: Item, idOf: PageSources["idOf"]): Page {
     const known = this.#byItem.get(item);
     if (known !== undefined) return known;
-    const page = this.#maker.add(item, idOf(item) ?? madeId(item));
+    const id = idOf(item) ?? madeId(item);
+    const page = this.#maker.add(item, id, this.#turns.get(placeIn(id) ?? ""));
     this.#byItem.set(item, page);
+    this.#named.set(page.handle, item);
     this.#made(page);
     return page;
   }

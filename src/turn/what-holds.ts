@@ -1,6 +1,6 @@
 import type { PageDeps } from "../context/make-page.ts";
 import type { Page } from "../context/page.ts";
-import { constraintPage, type Rule } from "../context/producers.ts";
+import { constraintPage, preferencePage, type Rule } from "../context/producers.ts";
 import { durablePageOf } from "../context/writeback/shown.ts";
 import { type DurablePage, keyOf } from "../context/writeback/tuple.ts";
 import type { ExecutionState } from "../state/execution-state.ts";
@@ -23,6 +23,11 @@ type SharedPages = Pick<Shelves, "pages">;
 export function pinnedIn(state: ExecutionState, shelves: SharedPages | undefined): readonly Standing[] {
   const durable = durableIn(state, shelves, (kind) => kind !== "plan");
   return [...valueIn(state, PinnedRules).map(standingRule), ...durable];
+}
+
+/** What held when a request was made, by the names it noted. Levels are kept by place, so what has gone since leaves its own. */
+export function stoodIn(beside: Readonly<Record<string, string>>, pinned: readonly Standing[]): readonly Standing[] {
+  return Object.keys(beside).map((id) => pinned.find((one) => one.id === id) ?? standingGone(id));
 }
 
 /** Plans change with every step, so they stand in the tail. */
@@ -66,3 +71,13 @@ export function standingRule(kept: Rule): Standing {
   const rule = readRule(kept);
   return { id: rule.id, what: rule, make: (deps) => constraintPage(rule, deps) };
 }
+
+/** In place of what has gone: nothing of it is shown again. */
+function standingGone(id: string): Standing {
+  const gone = { id, text: "", scope: "session", source: "" } as const;
+  const [, kind] = DURABLE.exec(id) ?? [];
+  const makes = kind === "preference" ? preferencePage : constraintPage;
+  return { id, what: gone, make: (deps) => (kind === undefined ? makes(gone, deps) : { ...makes(gone, deps), id }) };
+}
+
+const DURABLE = /^\w+\/(constraint|preference):/;

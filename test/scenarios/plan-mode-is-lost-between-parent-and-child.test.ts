@@ -43,6 +43,27 @@ test("[MODE-12] also in another process, where the parent is only in the store",
   await parent.close();
 });
 
+test("[MODE-12] whoever looks at a closed child is told the mode that opening would find", async () => {
+  const { session: parent, holdfast, disk } = await opened();
+  const modes = async (of = holdfast) =>
+    Promise.all(["child", "grandchild"].map(async (id) => (await of.look(id)).mode()));
+  const child = await holdfast.open("child", { parent });
+  await (await holdfast.open("grandchild", { parent: child })).close();
+  await child.close();
+  expect(await modes()).toEqual(["act", "act"]);
+  await parent.setMode("plan");
+  expect(await modes()).toEqual(["plan", "plan"]);
+  await parent.close();
+  expect(await modes(kernel(disk).holdfast)).toEqual(["plan", "plan"]);
+  const again = await holdfast.open("s");
+  await again.setMode("act");
+  await again.close();
+  expect(await modes()).toEqual(["act", "act"]);
+  await holdfast.delete("child");
+  expect(await modes().catch(() => "gone")).toBe("gone");
+  expect(await (await holdfast.look("grandchild")).mode()).toBe("plan");
+});
+
 test("[MODE-12] a parent that nobody can find counts as planning, until somebody says otherwise", async () => {
   const { session: parent, holdfast } = await opened();
   const other = kernel(new MemoryDisk()).holdfast;
