@@ -116,8 +116,13 @@ export class SessionLook {
 
   /** The mode in which opening would find the session. `plan` also when damage may hide that plan mode was begun. */
   async mode(): Promise<Mode> {
-    const { root, modeInDoubt } = await this.#state();
-    return modeInDoubt ? "plan" : (root.get(catalogPart.name) as CatalogState).mode;
+    try {
+      const { root, modeInDoubt } = await this.#state();
+      return modeInDoubt ? "plan" : (root.get(catalogPart.name) as CatalogState).mode;
+    } catch (error) {
+      if (!HoldfastError.is(error, "SESSION_DAMAGED")) throw error;
+      return "plan";
+    }
   }
 
   /** The id of the session that this one works for, if any. */
