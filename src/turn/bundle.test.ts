@@ -357,7 +357,13 @@ describe("an imported session", () => {
     await elsewhere.holdfast.importBundle(pieces(bytes), { as: "theirs" });
     const looked = await elsewhere.holdfast.look("theirs");
     expect((await looked.conversation()).length).toBeGreaterThan(0);
+    expect([await looked.mode(), await looked.parent(), await looked.binding()]).toEqual(["act", undefined, undefined]);
+    expect(await looked.state()).toMatchObject({ steps: ["a"], files: [{ path: "a.txt", kind: "file" }] });
     await expect(elsewhere.holdfast.open("theirs")).rejects.toMatchObject({ code: "BLOB_MISSING" });
+    const inFolder = await inWorkspace({ ...OPTIONS, tools: [note] });
+    await inFolder.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+    expect(await inFolder.holdfast.delete("theirs")).toMatchObject({ session: "theirs" });
+    await inFolder.holdfast.close();
   });
 
   test("[BUNDLE-9] whose files stayed behind says which content that was, and is no fault of the store it came into", async () => {

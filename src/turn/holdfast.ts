@@ -224,7 +224,8 @@ export class Holdfast implements AsyncDisposable {
     try {
       await (await this.open(id, { create: false })).close({ leave: "staged" });
     } catch (error) {
-      if (!HoldfastError.is(error, "SESSION_DAMAGED")) throw error; // then nobody can tell, and it would stay for ever
+      if (!LOST.some((code) => HoldfastError.is(error, code))) throw error;
+      // Nobody can tell any more, and it would stay for ever.
     }
   }
 
@@ -306,6 +307,9 @@ export class Holdfast implements AsyncDisposable {
     await this.close();
   }
 }
+
+/** What it is made of is gone, so that it can never be opened again. */
+const LOST = ["SESSION_DAMAGED", "BLOB_MISSING", "BLOB_CORRUPT"] as const;
 
 /** Opens the store and returns the kernel over it. Close it with `close()`, or hold it with `await using`. */
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {

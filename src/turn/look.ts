@@ -74,10 +74,13 @@ export class SessionLook {
       head: row.head,
       read,
     };
-    this.#blobs = new PartBlobs({
-      readBlob: (name, range, signal) => readBlob(store, name, range, signal),
-      stageBlob: (source, signal) => stageBlob(store, source, signal),
-    });
+    this.#blobs = new PartBlobs(
+      {
+        readBlob: (name, range, signal) => readBlob(store, name, range, signal),
+        stageBlob: (source, signal) => stageBlob(store, source, signal),
+      },
+      { mayLack: true },
+    );
   }
 
   /** Tool boundaries, oldest first. Those that a rewind took back are marked `rewound`. */
