@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { steps, writes } from "../../test/support/calls.ts";
-import { look, opened, run } from "../../test/support/durable.ts";
+import { look, OPTIONS, opened, run } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { PNG } from "../../test/support/pictures.ts";
 import { collect, MemoryDisk, memoryStore, said } from "../../test/support/stores.ts";
+import { inWorkspace } from "../../test/support/workspaces.ts";
 import { readTar, TAR_END, tarFile } from "../base/tar.ts";
 import type { SessionRow, Store } from "../contracts/store.ts";
 import { verifyBundle } from "../journal/bundle/read.ts";
@@ -356,7 +357,13 @@ describe("an imported session", () => {
     await elsewhere.holdfast.importBundle(pieces(bytes), { as: "theirs" });
     const looked = await elsewhere.holdfast.look("theirs");
     expect((await looked.conversation()).length).toBeGreaterThan(0);
+    expect([await looked.mode(), await looked.parent(), await looked.binding()]).toEqual(["act", undefined, undefined]);
+    expect(await looked.state()).toMatchObject({ steps: ["a"], files: [{ path: "a.txt", kind: "file" }] });
     await expect(elsewhere.holdfast.open("theirs")).rejects.toMatchObject({ code: "BLOB_MISSING" });
+    const inFolder = await inWorkspace({ ...OPTIONS, tools: [note] });
+    await inFolder.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+    expect(await inFolder.holdfast.delete("theirs")).toMatchObject({ session: "theirs" });
+    await inFolder.holdfast.close();
   });
 
   test("[BUNDLE-9] whose files stayed behind says which content that was, and is no fault of the store it came into", async () => {
@@ -434,6 +441,27 @@ test("[BUNDLE-12] a call whose end held a secret has ended where it is imported,
   const first = theirs.checkpoints.list().find(({ tool, status }) => tool === "tell" && status === "success");
   await theirs.rewind({ before: first?.callId ?? "" });
   expect(theirs.state.session.get(steps)).toEqual([]);
+});
+
+test("[TURN-97] a bundle that begins with a state that had to stay behind is imported to be read, and not opened with another", async () => {
+  const { holdfast, session } = await lived();
+  await session.runTool({ name: "note", input: LATE });
+  await session.setMode("plan");
+  await session.checkpoint();
+  await session.append({ kind: "user-said", text: "and on" });
+  await holdfast.retain(session, { records: 4 });
+  holdfast.registerSecret(LATE);
+  const bytes = await bundleOf(holdfast);
+  const there = await inWorkspace({ ...OPTIONS, tools: [note] });
+  await there.holdfast.importBundle(pieces(bytes), { as: "theirs" });
+  expect(await there.holdfast.verify()).toMatchObject({ ok: true });
+  const looked = await there.holdfast.look("theirs");
+  expect(await looked.conversation()).toMatchObject([{ kind: "user" }]);
+  await expect(there.holdfast.open("theirs")).rejects.toMatchObject({ code: "SESSION_DAMAGED" });
+  const onward = await filesOf(await bundleOf(there.holdfast, "theirs"));
+  expect(onward.get("state/after.json")).toContain("SESSION_DAMAGED");
+  await there.holdfast.delete("theirs");
+  await there.holdfast.close();
 });
 
 async function kept(store: Store): Promise<readonly SessionRow[]> {

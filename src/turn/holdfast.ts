@@ -185,9 +185,8 @@ export class Holdfast implements AsyncDisposable {
     const needed = await this.#workingFor(plan.session);
     if (needed.length > 0) throw new HoldfastError("SESSION_NEEDED", { session: id, by: needed });
     if (options.dryRun === true) return plan;
-    // What it had decided about files may still wait to be put in place, and only opening it can tell.
     const bound = this.#options.workspace !== undefined && !(await isUnfinishedFork(this.store, plan.session));
-    if (bound) await (await this.open(id, { create: false })).close({ leave: "staged" });
+    if (bound) await this.#finishFiles(id);
     await deleteSession(this.#deps, id);
     return plan;
   }
@@ -218,6 +217,16 @@ export class Holdfast implements AsyncDisposable {
     const { workspace } = this.#options;
     if (workspace === undefined) throw new HoldfastError("WORKSPACE_NEEDED", { session });
     return this.#workspaces.giveUp(workspace, session, options.dryRun === true);
+  }
+
+  /** What it had decided about files may still wait to be put in place, and only opening it can tell. */
+  async #finishFiles(id: string): Promise<void> {
+    try {
+      await (await this.open(id, { create: false })).close({ leave: "staged" });
+    } catch (error) {
+      if (!LOST.some((code) => HoldfastError.is(error, code))) throw error;
+      // Nobody can tell any more, and it would stay for ever.
+    }
   }
 
   /** Sessions that this one's sub-agents left, and those that are open and work for it. */
@@ -290,6 +299,9 @@ export class Holdfast implements AsyncDisposable {
     await this.close();
   }
 }
+
+/** What it is made of is gone, so that it can never be opened again. */
+const LOST = ["SESSION_DAMAGED", "BLOB_MISSING", "BLOB_CORRUPT"] as const;
 
 /** Opens the store and returns the kernel over it. Close it with `close()`, or hold it with `await using`. */
 export async function createHoldfast(options: HoldfastOptions): Promise<Holdfast> {

@@ -86,10 +86,13 @@ export class SessionLook {
       head: row.head,
       read,
     };
-    this.#blobs = new PartBlobs({
-      readBlob: (name, range, signal) => readBlob(store, name, range, signal),
-      stageBlob: (source, signal) => stageBlob(store, source, signal),
-    });
+    this.#blobs = new PartBlobs(
+      {
+        readBlob: (name, range, signal) => readBlob(store, name, range, signal),
+        stageBlob: (source, signal) => stageBlob(store, source, signal),
+      },
+      { mayLack: true },
+    );
   }
 
   /** Tool boundaries, oldest first. Those that a rewind took back are marked `rewound`. */
@@ -131,11 +134,16 @@ export class SessionLook {
    * found, and when damage may hide that plan mode was begun.
    */
   async mode(): Promise<Mode> {
-    const { root, modeInDoubt } = await this.#state();
-    const { mode, parent } = root.get(catalogPart.name) as CatalogState;
-    if (modeInDoubt) return "plan";
-    if (parent === undefined || this.#standingOf === undefined || mode === "plan") return mode;
-    return (await this.#standingOf(parent))?.isPlanning === false ? "act" : "plan";
+    try {
+      const { root, modeInDoubt } = await this.#state();
+      const { mode, parent } = root.get(catalogPart.name) as CatalogState;
+      if (modeInDoubt) return "plan";
+      if (parent === undefined || this.#standingOf === undefined || mode === "plan") return mode;
+      return (await this.#standingOf(parent))?.isPlanning === false ? "act" : "plan";
+    } catch (error) {
+      if (!HoldfastError.is(error, "SESSION_DAMAGED")) throw error;
+      return "plan";
+    }
   }
 
   /** The id of the session that this one works for, if any. */

@@ -35,10 +35,13 @@ interface Piece {
  */
 export class PartBlobs {
   readonly #journal: Pick<Journal, "stageBlob" | "readBlob">;
+  readonly #mayLack: boolean;
   #kept: ReadonlyMap<string, { readonly value: unknown; readonly span: Span }> = new Map();
 
-  constructor(journal: Pick<Journal, "stageBlob" | "readBlob">) {
+  /** `mayLack`: who only looks needs no content of files, and a session whose files stayed elsewhere can be looked at. */
+  constructor(journal: Pick<Journal, "stageBlob" | "readBlob">, { mayLack = false } = {}) {
     this.#journal = journal;
+    this.#mayLack = mayLack;
   }
 
   async stage(parts: Parts, root: Root): Promise<StagedRoot> {
@@ -108,12 +111,22 @@ export class PartBlobs {
     for (const [name, part] of parts) {
       const missing = part.contents?.missing(root.get(name) as never) ?? [];
       if (part.contents === undefined || missing.length === 0) continue;
-      const found = new Map<BlobName, Uint8Array>();
-      for (const content of new Set(missing))
-        found.set(content, Uint8Array.from(await readWhole(this.#journal, content)));
+      const found = await this.#contents(missing);
+      if (found === undefined) continue;
       filled.push([name, part.contents.fill(root.get(name) as never, (content) => found.get(content))]);
     }
     return root.with(filled);
+  }
+
+  async #contents(names: readonly BlobName[]): Promise<ReadonlyMap<BlobName, Uint8Array> | undefined> {
+    const found = new Map<BlobName, Uint8Array>();
+    try {
+      for (const name of new Set(names)) found.set(name, Uint8Array.from(await readWhole(this.#journal, name)));
+    } catch (error) {
+      if (!this.#mayLack || !LOST.some((code) => HoldfastError.is(error, code))) throw error;
+      return undefined;
+    }
+    return found;
   }
 
   /** The next checkpoint writes everything again, and leaves whatever else its content held. */
@@ -132,6 +145,8 @@ export class PartBlobs {
     return new Map(same.filter(([, { name, size }]) => 2 * (used.get(name) ?? 0) >= size));
   }
 }
+
+const LOST = ["BLOB_MISSING", "BLOB_CORRUPT"] as const;
 
 function piecesOf(part: AnyPart, root: Root): readonly Piece[] {
   const { name, initial } = part;

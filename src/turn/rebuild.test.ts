@@ -37,6 +37,30 @@ const unproven = (seqs: readonly number[]): Meddling => ({
 });
 
 describe("a state that is built again", () => {
+  test("[TURN-97] is not guessed where the checkpoint is lost that a cut session begins with", async () => {
+    const { disk, deps, holdfast, session } = await opened();
+    await run(session, "a");
+    await session.setMode("plan");
+    await session.checkpoint();
+    await session.append({ kind: "user-said", text: "and on" });
+    expect(await holdfast.retain(session, { records: 3 })).toMatchObject({ withinBounds: true });
+    const first = (await holdfast.look("s")).row.anchor.seq + 1;
+    const seen = await look(session);
+    await session.close();
+    await deps.store.close();
+    const damaged = meddled(disk, unproven([first]));
+    const refusal = { code: "SESSION_DAMAGED", details: { record: first } };
+    await expect(damaged.open("s")).rejects.toMatchObject(refusal);
+    const looked = await damaged.look("s");
+    expect(await looked.conversation()).toMatchObject([{ kind: "user" }]);
+    expect(await looked.mode()).toBe("plan");
+    await expect(looked.state()).rejects.toMatchObject(refusal);
+    await expect(looked.state(first + 1)).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+    const sound = await meddled(disk, {}).open("s");
+    expect(await look(sound)).toEqual(seen);
+    await sound.close();
+  });
+
   test("[TURN-5] a store that fails is told as that, and nothing is built around it", async () => {
     const { disk } = await twoCheckpoints();
     const failing = meddled(disk, {

@@ -55,8 +55,24 @@ async function rebuildFromTail(
 ): Promise<Rebuilt> {
   const at = tail.findLastIndex((entry) => keptState(entry) !== undefined);
   const base = tail[at];
+  if (base === undefined) refuseLostBeginning(tail);
   const kept = base === undefined ? undefined : keptState(base);
   return rebuild(kept, tail.slice(at + 1), known, blobs, (parts, places) => blobs.resume(parts, places));
+}
+
+/**
+ * What is true where a session was cut is told by the checkpoint that it begins with, and by nothing else. Taken for what a
+ * new session begins with, plan mode would be over, and what was done outside would be done once more.
+ */
+function refuseLostBeginning(tail: readonly JournalEntry[]): void {
+  if (!isBeginningLost(tail)) return;
+  const detail = "it was cut, and the checkpoint that it begins with is lost";
+  throw new HoldfastError("SESSION_DAMAGED", { record: tail[0]?.seq, detail });
+}
+
+function isBeginningLost(tail: readonly JournalEntry[]): boolean {
+  const [first] = tail;
+  return first !== undefined && first.seq > 1 && !tail.some((entry) => keptState(entry) !== undefined);
 }
 
 /** The state as it was after a record, however long ago, as long as what it is made of is kept. */
@@ -67,7 +83,7 @@ export async function stateAt(
   blobs: PartBlobs,
 ): Promise<Rebuilt> {
   const epoch = journal.folded.epochs.findLast(({ base }) => base <= seq);
-  if (epoch === undefined) throw gone(seq);
+  if (epoch === undefined || (epoch.base === 0 && isBeginningLost(journal.opened.tail))) throw gone(seq);
   for (const change of epoch.changes) {
     // Passing over a change that cannot be proven would show a state that never was.
     if (change <= seq && (await entryAt(journal, change)).kind === "damaged") throw gone(change);

@@ -74,7 +74,7 @@ export function desk(): Desk {
   return made;
 }
 
-const TOOLS = [
+export const TOOLS = [
   defineTool<{ readonly path: string; readonly text: string; readonly fail?: boolean }>({
     name: "write",
     access: "write",

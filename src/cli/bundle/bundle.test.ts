@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { desk, program, threeWrites } from "../../../test/support/cli.ts";
+import { counter, diary, steps } from "../../../test/support/calls.ts";
+import { desk, program, threeWrites, TOOLS } from "../../../test/support/cli.ts";
+import { createHoldfast } from "../../index.ts";
+import { sqlite } from "../../stores/sqlite/entry.ts";
 
 const at = desk();
 
@@ -79,6 +82,40 @@ describe("holdfast export, import and verify of a file", () => {
     expect(await at.run("import", "gone.tar")).toMatchObject({ code: 2 });
     writeFileSync(file, "no bundle");
     expect(await at.run("verify", file)).toMatchObject({ code: 1, err: expect.stringContaining("BUNDLE_DAMAGED") });
+  });
+
+  test("[BUNDLE-4] one whose files stayed behind is shown and deleted where it is, also when its state did", async () => {
+    const late = "late-canary-nobody-knew-of";
+    const store = sqlite(join(at.folder, "theirs.db"), { durability: "process" });
+    const holdfast = await createHoldfast({ store, tools: TOOLS, slices: [steps, counter, diary] });
+    const session = await holdfast.open("theirs");
+    await session.append({ kind: "user-said", text: "Write a file, please." });
+    await session.runTool({ name: "write", input: { path: "a.txt", text: "text of a file" } });
+    await session.files.writeText("late.txt", late);
+    await session.checkpoint();
+    await session.close();
+    await at.run("export", "theirs", "--store", "theirs.db", "--out", "files.tar");
+    const again = await holdfast.open("theirs");
+    await again.state.session.dispatch(steps.added(late));
+    await again.checkpoint();
+    await again.append({ kind: "user-said", text: "And on, please." });
+    await holdfast.retain(again, { records: 3 });
+    await again.close();
+    await holdfast.close();
+    at.env["SECRET"] = late;
+    await at.run("export", "theirs", "--store", "theirs.db", "--hide", "SECRET", "--out", "state.tar");
+    for (const [file, says, code] of [
+      ["files.tar", "Write a file, please.", "BLOB_MISSING"],
+      ["state.tar", "And on, please.", "SESSION_DAMAGED"],
+    ] as const) {
+      expect(await at.run("import", file, "--as", "here")).toMatchObject({ code: 0 });
+      expect(await at.run("show", "here")).toMatchObject({ code: 0, out: expect.stringContaining(says) });
+      const kernel = await program(at.folder);
+      await expect(kernel.open("here")).rejects.toMatchObject({ code });
+      await kernel.close();
+      expect(await at.run("delete", "here", "--dry-run")).toMatchObject({ code: 0 });
+      expect(await at.run("delete", "here", "--yes")).toMatchObject({ code: 0 });
+    }
   });
 
   test("[BUNDLE-3] hides what the environment says is secret, in an error too", async () => {

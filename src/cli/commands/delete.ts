@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { HoldfastError } from "../../base/errors.ts";
-import type { GivenUp } from "../../index.ts";
+import type { GivenUp, SessionLook, WorkspaceBinding } from "../../index.ts";
 import { memoryStore } from "../../stores/memory/entry.ts";
 import type { CommandBody, ExitCode, Parsed, Terminal } from "../command.ts";
 import { readConfig } from "../config/config.ts";
@@ -45,7 +45,7 @@ export const deleteCommand: CommandBody = {
     if (flagOf(parsed, "store-gone")) return giveUp(parsed, terminal, { id, dryRun });
     return inPlace(parsed, terminal, async (place) => {
       const look = await lookIn(place, await kernelOn(place), id);
-      const folder = flagOf(parsed, "folder-gone") ? undefined : workspaceFor(place, await look.binding());
+      const folder = flagOf(parsed, "folder-gone") ? undefined : workspaceFor(place, await bindingOf(look));
       const holdfast = await kernelOn(place, folder);
       const deleted = await holdfast.delete(id, { dryRun }).catch((error: unknown) => {
         if (!HoldfastError.is(error, "WORKSPACE_FOREIGN") && !HoldfastError.is(error, "WORKSPACE_UNUSABLE"))
@@ -62,6 +62,18 @@ export const deleteCommand: CommandBody = {
     });
   },
 };
+
+/** One whose state is lost says nothing of a folder any more, and is to go all the same. */
+async function bindingOf(look: SessionLook): Promise<WorkspaceBinding | undefined> {
+  try {
+    return await look.binding();
+  } catch (error) {
+    if (!LOST.some((code) => HoldfastError.is(error, code))) throw error;
+    return undefined;
+  }
+}
+
+const LOST = ["SESSION_DAMAGED", "BLOB_MISSING", "BLOB_CORRUPT"] as const;
 
 /** What a session has left in a folder, whose own store is not the one that is opened here. */
 async function giveUp(
