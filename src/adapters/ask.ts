@@ -1,5 +1,5 @@
 import { HoldfastError } from "../base/errors.ts";
-import type { ModelEvent, ModelFailure, ModelRequest } from "../contracts/model.ts";
+import type { ModelEvent, ModelFailure, ModelRequest, PartialAnswer } from "../contracts/model.ts";
 import { answerFrom, type Draft, partialFrom } from "./answer.ts";
 import { aborted, cut } from "./failure.ts";
 
@@ -27,7 +27,7 @@ export async function* askOnce(asking: Asking, signal: AbortSignal): AsyncGenera
   const failed = (failure: ModelFailure): ModelEvent => ({
     kind: "failed",
     failure,
-    partial: partialFrom(reader.draft()),
+    partial: partialOf(reader),
   });
   if (signal.aborted) return yield failed(aborted("no"));
   // The SDKs never see the caller's signal: what they would leave on it lives as long as the session.
@@ -52,6 +52,15 @@ export async function* askOnce(asking: Asking, signal: AbortSignal): AsyncGenera
   } finally {
     signal.removeEventListener("abort", abort);
     own.abort(); // whoever walks away from the events ends the request
+  }
+}
+
+/** Pieces that cannot be put together are a failure already, and must not keep it from being told. */
+function partialOf(reader: AnswerReader): PartialAnswer {
+  try {
+    return partialFrom(reader.draft());
+  } catch {
+    return { items: [], unread: [] };
   }
 }
 

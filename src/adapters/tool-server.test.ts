@@ -149,3 +149,27 @@ test("[MCP-17] when served tools are closed no call of a client stays open, and 
   expect((await session.callRecords()).map(({ outcome_summary }) => outcome_summary.ok)).toEqual([false, false]);
   expect(ran).toEqual([]);
 });
+
+test("[MCP-21] what a served tool reports while it works reaches the client that asked to hear of it, and no other", async () => {
+  const tells = defineTool({
+    name: "tells",
+    access: "read",
+    run: (_, call) => {
+      for (const text of ["half", "nearly"]) call.progress(text);
+      return "done";
+    },
+  });
+  const { says, heard } = await host({}, [tells]);
+  const call = { method: "tools/call", params: { name: "tells", _meta: { progressToken: "p" } } };
+  expect(await says({ id: 1, ...call })).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
+  expect(heard.slice(0, -1)).toEqual(
+    ["half", "nearly"].map((message, nth) => ({
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: "p", progress: nth + 1, message },
+    })),
+  );
+  heard.length = 0;
+  await says({ id: 2, method: "tools/call", params: { name: "tells" } });
+  expect(heard.map(({ id }) => id)).toEqual([2]);
+});

@@ -11,7 +11,14 @@ import {
   type OptionRules,
   TEXT,
 } from "../base/options.ts";
-import { type CallOutcome, HoldfastError, type ResultPart, type Session, type Tool } from "../index.ts";
+import {
+  type CallLimits,
+  type CallOutcome,
+  HoldfastError,
+  type ResultPart,
+  type Session,
+  type Tool,
+} from "../index.ts";
 import { wordOf } from "./fields.ts";
 import { fieldsOf } from "../base/fields.ts";
 import { unlessAborted } from "../base/unless-aborted.ts";
@@ -228,14 +235,28 @@ class Line {
     const { tools = () => true } = this.#options;
     // One that is not there is closed like any other bad call, so that the journal has it.
     if (tool !== undefined && !tools(tool)) throw new HoldfastError("BAD_OPTION", { option: "name", value: name });
-    const alias = wordOf(fieldsOf(params["_meta"])["claudecode/toolUseId"]);
+    const { progressToken, ["claudecode/toolUseId"]: id } = fieldsOf(params["_meta"]);
+    const alias = wordOf(id);
     const input = params["arguments"] ?? {};
     const named = alias === undefined ? {} : { alias };
     const mayRun = tool === undefined || (await this.#consented(tool, { tool: name, input, ...named }, signal));
     const denied = mayRun
       ? {}
       : { denied: `${name} needs somebody's consent, and nobody was asked, so it did not run.` };
-    return this.#session.runTool({ name, input, ...named, ...denied }, { signal });
+    const onProgress = this.#progressTo(progressToken, signal);
+    return this.#session.runTool({ name, input, ...named, ...denied }, { signal, ...onProgress });
+  }
+
+  /** For a client that asked to hear of it: many give up a call that takes long without a word. */
+  #progressTo(progressToken: unknown, signal: AbortSignal): Pick<CallLimits, "onProgress"> {
+    if (typeof progressToken !== "string" && typeof progressToken !== "number") return {};
+    let progress = 0;
+    const onProgress = (message: string) => {
+      if (signal.aborted) return;
+      progress += 1;
+      this.tell("notifications/progress", { progressToken, progress, message }).catch(() => {}); // the line is broken
+    };
+    return { onProgress };
   }
 
   /** Whoever is asked may take their time, and nobody waits for them once the client has gone. */

@@ -55,6 +55,13 @@ test("[ADAPT-1] a prompt has parts only: texts, files, and arguments as values",
   ]);
 });
 
+test("[ADAPT-19] an address that is none goes to the provider as it came, which says so", () => {
+  const broken = { type: "image", media: { url: "https://[", mediaType: "image/png" } } as const;
+  const items = [{ kind: "user", parts: [broken] }] as const;
+  expect(written({ items }).prompt[0]?.content).toMatchObject([{ data: { type: "data", data: "https://[" } }]);
+  expect(written({ items }, "v2").prompt[0]?.content).toMatchObject([{ data: "https://[" }]);
+});
+
 test("[ADAPT-7] arguments that are no object are sent as a value that holds them", () => {
   const broken = { ...call("c1"), inputText: '{"path": "a' };
   const asked = written({ items: [user(), broken, output("c1")] }).prompt[1];

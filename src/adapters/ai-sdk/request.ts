@@ -124,7 +124,7 @@ function untagged(data: unknown): unknown {
 
 function urlOf(data: unknown): URL | undefined {
   if (data instanceof URL) return data;
-  return typeof data === "string" && /^(https?|data):/.test(data) ? new URL(data) : undefined;
+  return typeof data === "string" && /^(https?|data):/.test(data) && URL.canParse(data) ? new URL(data) : undefined;
 }
 
 const offers = writtenOnce(({ name, description, input }) => {

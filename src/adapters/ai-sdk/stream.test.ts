@@ -117,6 +117,27 @@ test("[ADAPT-10] a failure is told whatever somebody's own model takes for heade
     expect(await failureWith(good)).toMatchObject(told({ retryAfterMs: 3_000 }));
 });
 
+function closed(into: ReadableStreamDefaultController<object>, pieces: readonly object[]): void {
+  for (const piece of pieces) into.enqueue(piece);
+  into.close();
+}
+
+test("[ADAPT-2] pieces that cannot be put together end in a failure like any other", async () => {
+  const pieces = [{ type: "tool-result", toolCallId: "a", toolName: "grep", result: 1n }, finish("stop")];
+  const vendor: AiSdkModel = {
+    specificationVersion: "v4",
+    provider: "own",
+    modelId: "m",
+    doStream: async () => ({ stream: new ReadableStream({ start: (into) => closed(into, pieces) }) }),
+    doGenerate: () => Promise.reject(new Error("not asked")),
+  };
+  const items = [{ kind: "user", parts: [{ type: "text", text: "hi" }] }] as const;
+  const kinds = [];
+  for await (const event of aiSdk(vendor).ask({ items }, { signal: new AbortController().signal }))
+    kinds.push(event.kind === "failed" ? event.failure.kind : event.kind);
+  expect(kinds).toEqual(["usage", "unreadable"]);
+});
+
 test("[ADAPT-14] a version of the contract that nobody has looked at is refused, with those that are known", () => {
   const model = { specificationVersion: "v9", provider: "p", modelId: "m" } as AiSdkModel;
   expect(() => aiSdk(model)).toThrow(expect.objectContaining({ code: "BAD_OPTION" }));

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { steps } from "../../../test/support/calls.ts";
 import { opened, step } from "../../../test/support/durable.ts";
 import { scripted, watch } from "../../../test/support/loop.ts";
 import { type Connected, MCP_STDIO, MCP_VERSIONS, type ServedTool } from "../../../test/support/mcp.ts";
 import { PNG } from "../../../test/support/pictures.ts";
 import { scratchFolder } from "../../../test/support/places.ts";
 import { collect, MemoryDisk } from "../../../test/support/stores.ts";
+import type { ToolPolicy } from "../../index.ts";
 import { mcpTools } from "./entry.ts";
 
 const text = (said: string, more: object = {}) => ({ content: [{ type: "text", text: said }], ...more });
@@ -247,6 +249,24 @@ describe.each(Object.keys(MCP_VERSIONS))("%s of the SDK", (version) => {
     const [a, b] = await Promise.all(running);
     expect([a?.callId === b?.callId, a?.output, b?.output]).toEqual([true, "you are a", "you are b"]);
     expect(heard.toSorted()).toEqual(["a: is a\n", "b: is b\n"]);
+  });
+
+  test("[MCP-5] one that the user lets write is called once, too: what it met ends it as a conflict, with what it did", async () => {
+    const { client, ran } = await connect(write);
+    const { tools } = await mcpTools(client, { access: { write: "write" } });
+    const once: ToolPolicy = {
+      name: "counts",
+      check: ({ get }) => void get(steps),
+      onResult: () => [steps.added("x")],
+    };
+    const { session: one } = await opened(undefined, { tools, policies: [once] });
+    const outcomes = await one.runTools([1, 2].map(() => ({ name: "write", input: {} })));
+    expect(outcomes.map(({ reason }) => reason).toSorted()).toEqual(["conflict", "succeeded"]);
+    expect(outcomes.flatMap(({ effects }) => effects.map(({ is }) => is)).toSorted()).toEqual([
+      "happened",
+      "not-undone",
+    ]);
+    expect(ran).toEqual(["write", "write"]);
   });
 
   test("[MCP-5] a trusted tool that reads leaves no effect", async () => {

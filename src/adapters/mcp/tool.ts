@@ -74,6 +74,7 @@ export function wrapTool(client: McpClient, tool: McpTool, { name, access, timeo
   const listeners = new WeakMap<AbortSignal, (text: string) => void>();
   return defineTool<JsonObject>({
     ...about,
+    retryable: false, // whatever it may touch: it is done once, and a second attempt would have no answer
     effects: {
       [EFFECT]: {
         run: async (args: JsonObject, { signal }) => {
