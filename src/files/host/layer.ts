@@ -204,8 +204,9 @@ class UntypedLayer implements FileLayer {
   async #before(names: readonly string[]): Promise<HostEntry> {
     const { disk, limits } = this.#host;
     const path = names.join("/");
-    const known = this.#view.above(path)?.now ?? this.#access.seen?.get(path);
-    const entry = known ?? this.#see(path, await disk.entry(names));
+    const view = this.#view;
+    const known = view.above(path)?.now ?? this.#access.seen?.get(path);
+    const entry = known ?? this.#see(path, view.isCut(path) ? ABSENT : await disk.entry(names));
     refuseLarge({ limits }, path, bytesIn(entry));
     return entry;
   }
