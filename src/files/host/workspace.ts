@@ -48,7 +48,7 @@ export class Workspace {
   readonly disk: Disk;
   readonly limits: WorkspaceLimits;
   readonly rescue: Rescue;
-  /** Plans of earlier processes that this one finished when it opened the folder. */
+  /** What became of plans of earlier processes: they were finished when this one opened the folder, or had told nobody. */
   readonly finished: Finished[] = [];
   readonly pending = new Set<string>();
   /** The commands that run here. */
@@ -270,7 +270,15 @@ export class Workspace {
     await this.#slots.emptyBoth(newest?.slot ?? 1, this.#deps.sync);
     for (const place of [[], [OWN_FOLDER], PLACES.home, PLACES.exec]) this.#unsynced.add(place.join("/"));
     await this.#syncFolders();
+    this.#findUntold();
     this.rescue.prune();
+  }
+
+  /** What earlier processes kept in rescue and did not come to tell. */
+  #findUntold(): void {
+    const known = new Set(this.finished.flatMap(({ diverged }) => diverged.map(({ kept }) => kept)));
+    for (const { session, path, name } of this.rescue.untold())
+      if (!known.has(name)) this.finished.push({ session, diverged: [{ path, why: "changed", kept: name }] });
   }
 
   /** What waits is in rescue, also after a loss of power, before the plan that names it is forgotten. */
