@@ -153,9 +153,10 @@ class UntypedLayer implements FileLayer {
     return this.#put(names, { kind: "link", target });
   }
 
-  mkdir(names: readonly string[]): Promise<void> {
-    this.#relyOnFolder(names.join("/"), false);
-    return this.#put(names, NEW_FOLDER);
+  async mkdir(names: readonly string[]): Promise<void> {
+    const isThere = this.#view.node(names) !== undefined;
+    this.#relyOnFolder(names.join("/"), isThere);
+    if (!isThere) await this.#put(names, NEW_FOLDER);
   }
 
   async remove(names: readonly string[]): Promise<void> {
