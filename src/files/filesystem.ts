@@ -86,7 +86,7 @@ export function filesystemOver(layer: FileLayer): Filesystem {
     mkdir: async (path) => {
       const { names, node } = await layer.place(namesIn(path));
       if (node !== undefined && node.kind !== "folder") throw new HoldfastError("FILE_NOT_FOLDER", { path });
-      if (node === undefined) await layer.mkdir(names);
+      if (names.length > 0) await layer.mkdir(names); // also where it is: another call may be about to remove it
     },
     chmod: async (path, mode) => {
       const { names } = await file(path);

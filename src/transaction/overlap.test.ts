@@ -178,6 +178,20 @@ describe("calls that overlap", () => {
     },
   );
 
+  test("[TX-12] a folder that a call asked for is there when it has ended, though another has removed it meanwhile", async () => {
+    const { state, transactions } = rig([writes("init", (_, call) => call.files.mkdir("dir"))]);
+    await transactions.run({ id: "init", name: "init", input: {} });
+    const [asks, removes] = [
+      await transactions.begin({ id: "asks", name: "init", input: {} }),
+      await transactions.begin({ id: "removes", name: "init", input: {} }),
+    ];
+    await asks.call.files.mkdir("dir");
+    await removes.call.files.delete("dir");
+    expect(await removes.commit("removed")).toMatchObject({ ok: true });
+    expect(await asks.commit("there")).toMatchObject({ ok: true });
+    expect(await filesOf(state).exists("dir")).toBe(true);
+  });
+
   test("[TX-17] calls that touch different files never meet; those that read the same one do", async () => {
     const edit = writes<{ path: string }>("edit", async ({ path }, call) => {
       const text = (await call.files.exists(path)) ? await call.files.readText(path) : "";

@@ -53,6 +53,34 @@ test("[HOST-13] a fork without a workspace of its own reads the files as they we
   expect([text("f"), await other.files.readText("f")]).toEqual(["3", "1"]);
 });
 
+test.each(["memory", undefined])(
+  "[HOST-13] a folder that was gone where a fork begins is gone with all that somebody puts there (workspace: %s)",
+  async (workspace) => {
+    const { session, run, root } = await working();
+    await run(session, "old/a", "1");
+    const folder = await session.begin({ name: "remove", input: {} });
+    await folder.call.files.delete("old", { recursive: true });
+    await folder.commit("removed");
+    const other = await session.fork({
+      after: folder.call.id,
+      as: "other",
+      ...(workspace === undefined ? {} : { workspace }),
+    });
+    forks.push(other);
+    mkdirSync(join(root, "old"));
+    writeFileSync(join(root, "old/theirs"), "theirs");
+    expect(await other.files.list()).not.toContainEqual({ name: "old", kind: "folder" });
+    expect([await other.files.exists("old/theirs"), await other.files.exists("old")]).toEqual([false, false]);
+    await expect(other.files.readText("old/theirs")).rejects.toMatchObject({ code: "FILE_NOT_FOUND" });
+    if (workspace === undefined) return;
+    await run(other, "old/theirs", "ours");
+    expect([await other.files.readText("old/theirs"), await other.files.list("old")]).toEqual([
+      "ours",
+      [{ name: "theirs", kind: "file" }],
+    ]);
+  },
+);
+
 test("[HOST-10] [HOST-13] a fork in memory goes back past its own change of a file that lay there untouched", async () => {
   const { fork, run, text } = await working();
   const other = await fork({ workspace: "memory" });

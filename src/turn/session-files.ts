@@ -133,6 +133,7 @@ export class SessionFiles {
         }),
       ),
     );
+    for (const { kept } of diverged) if (kept !== undefined) this.workspace.rescue.told(kept);
   }
 
   /** From what was kept; what a command wrote is not copied, and is read where it waits or lies. */

@@ -61,6 +61,30 @@ test.each([
   expect(session.recovered.closedCalls.length).toBe(expected === before ? 1 : 0);
 });
 
+test("[HOST-5] a process that dies before it has told what somebody else changed leaves that to the next, which tells it once", async () => {
+  const at = freshRoot();
+  for (const name of ["a", "b", "d"]) writeFileSync(join(at.root, name), "old");
+  const dies = `(name, [first, second]) => {
+    const { writeFileSync } = process.getBuiltinModule("node:fs");
+    if (name === "linkAs" && second.endsWith("/a")) writeFileSync(${JSON.stringify(join(at.root, "a"))}, "theirs");
+    if (globalThis.isOver) return true;
+    globalThis.isOver = name === "write" && Buffer.from(second).toString().startsWith("applied ");
+    return false;
+  }`;
+  expect(await startChild(CALL(at.root, at.store, dies)).ended()).toBe(null);
+  const next = await work({}, at);
+  const told = [{ path: "a", kept: expect.stringMatching(/-ours$/) }];
+  expect([next.text("a"), next.text("b"), next.session.workspace?.rescued()]).toMatchObject([
+    "theirs",
+    "new",
+    [{ path: "a", whose: "ours" }],
+  ]);
+  expect(await next.journalled("file-diverged")).toMatchObject(told);
+  await next.session.close();
+  await next.holdfast.close();
+  expect(await (await work({}, at)).journalled("file-diverged")).toMatchObject(told);
+});
+
 testTogether(
   "[HOST-6] [K46] a holder that sleeps keeps its folder, and when it wakes without its lease it changes nothing",
   async () => {

@@ -218,6 +218,13 @@ describe("of two calls that overlap, the one that ends later", () => {
       ["f", "old/", "old/b"],
     ],
     [
+      "has the folder that it asked for, which the other has removed",
+      ({ files }) => files.delete("old", { recursive: true }),
+      ({ files }) => files.mkdir("old"),
+      "succeeded",
+      ["f", "old/"],
+    ],
+    [
       "makes the file again that the other has removed",
       ({ files }) => files.delete("f"),
       ({ files }) => files.writeText("f", "2"),

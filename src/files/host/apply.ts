@@ -56,7 +56,7 @@ const LINKED_AT_ONCE = 64;
  * done is recognised by what is no longer waiting.
  */
 export async function apply(ground: ApplyGround, intent: Intent): Promise<Applied> {
-  const work = new Application(ground);
+  const work = new Application(ground, intent.session);
   const { paths } = work.moveTrees(intent);
   for (const path of paths) ground.done(path);
   const ordered = inOrder(intent.steps);
@@ -130,9 +130,11 @@ class Application implements Applied {
   /** Folders that an earlier attempt has put something into. */
   readonly #filled = new Set<string>();
   readonly #ground: ApplyGround;
+  readonly #session: string;
 
-  constructor(ground: ApplyGround) {
+  constructor(ground: ApplyGround, session: string) {
     this.#ground = ground;
+    this.#session = session;
   }
 
   /** Folders that are new from the top on. Their modes are theirs to set, like those of any folder that was made here. */
@@ -363,7 +365,7 @@ class Application implements Applied {
   #keepOurs(lies: string, { path, aside }: PlannedStep, why: Diverged["why"]): void {
     const { root, rescue, places } = this.#ground;
     const kept = `${aside}${OURS}`;
-    rescue.note(kept, { path, whose: "ours" });
+    rescue.note(kept, { path, whose: "ours" }, this.#session);
     root.port.rename(lies, places.rescue.at(kept));
     this.diverged.push({ path, why, kept });
   }
@@ -376,7 +378,7 @@ class Application implements Applied {
     if (lies(kept)) this.diverged.push({ path, why: "changed", kept });
     else if (lies(aside) && root.within(namesIn(path).slice(0, -1), () => true) === undefined) {
       // Its folder went, perhaps before the new content was in it: what lay there is theirs.
-      rescue.note(aside, { path, whose: "theirs" });
+      rescue.note(aside, { path, whose: "theirs" }, this.#session);
       this.diverged.push({ path, why: "no-folder", kept: aside });
     }
   }

@@ -30,7 +30,7 @@ export interface FilesDecision {
   readonly named: readonly BlobRef[];
 }
 
-/** A plan of a commit that an earlier process left unfinished, and how it was finished. */
+/** A plan of a commit that an earlier process left unfinished or did not come to tell of, and how it was finished. */
 export interface Finished {
   readonly session: string;
   readonly callId?: string;

@@ -153,9 +153,10 @@ class UntypedLayer implements FileLayer {
     return this.#put(names, { kind: "link", target });
   }
 
-  mkdir(names: readonly string[]): Promise<void> {
-    this.#relyOnFolder(names.join("/"), false);
-    return this.#put(names, NEW_FOLDER);
+  async mkdir(names: readonly string[]): Promise<void> {
+    const isThere = this.#view.node(names) !== undefined;
+    this.#relyOnFolder(names.join("/"), isThere);
+    if (!isThere) await this.#put(names, NEW_FOLDER);
   }
 
   async remove(names: readonly string[]): Promise<void> {
@@ -204,8 +205,9 @@ class UntypedLayer implements FileLayer {
   async #before(names: readonly string[]): Promise<HostEntry> {
     const { disk, limits } = this.#host;
     const path = names.join("/");
-    const known = this.#view.above(path)?.now ?? this.#access.seen?.get(path);
-    const entry = known ?? this.#see(path, await disk.entry(names));
+    const view = this.#view;
+    const known = view.above(path)?.now ?? this.#access.seen?.get(path);
+    const entry = known ?? this.#see(path, view.isCut(path) ? ABSENT : await disk.entry(names));
     refuseLarge({ limits }, path, bytesIn(entry));
     return entry;
   }

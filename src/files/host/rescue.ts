@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { HostEntry } from "./entry.ts";
 import type { Folder } from "./folders.ts";
 import type { RescueBounds } from "./limits.ts";
-import { readNamed, writeNamed } from "./meta.ts";
+import { readNamed, writeAll, writeNamed } from "./meta.ts";
 import { type HostPort, type HostStat, isSystem, nameText } from "./port.ts";
 
 /** A file in rescue, and whose version it is. */
@@ -19,6 +19,11 @@ export interface Rescued {
   readonly whose: "theirs" | "ours";
 }
 
+/** One that its session has not been told of. */
+export interface Untold extends Rescued {
+  readonly session: string;
+}
+
 /** Something that a commit took out of the way. */
 export interface Moved {
   readonly name: string;
@@ -29,6 +34,8 @@ export interface Moved {
 }
 
 const NOTE = ".note";
+/** Of equal length, so that the one takes the place of the other with one write. */
+const [UNTOLD, TOLD] = ['"told":0', '"told":1'];
 const MOST_REMEMBERED = 1_000;
 /** Of its bounds, what is left full when something has to go. */
 const ROOM = 7 / 8;
@@ -55,22 +62,50 @@ export class Rescue {
     this.#clock = clock;
   }
 
-  /** Says what a file in here is, so that it is found by its path and not pruned for room. */
-  note(name: string, about: Omit<Rescued, "name">): void {
+  /** Says what a file in here is, so that it is found by its path and not pruned for room. `session`: it is to be told. */
+  note(name: string, about: Omit<Rescued, "name">, session?: string): void {
     this.#held = undefined; // what it is about came unseen
     unlinkIfThere(this.#port, this.#folder.at(`${name}${NOTE}`)); // half of one, from an attempt that a full disk ended
-    writeNamed(this.#port, this.#folder, `${name}${NOTE}`, Buffer.from(JSON.stringify(about)));
+    const untold = session === undefined ? {} : { session, told: 0 };
+    writeNamed(this.#port, this.#folder, `${name}${NOTE}`, Buffer.from(JSON.stringify({ ...about, ...untold })));
   }
 
   list(): readonly Rescued[] {
+    return this.#notes().map(({ name, path, whose }) => ({ name, path, whose }));
+  }
+
+  /** What was kept here and, because its process ended in between, told to nobody. */
+  untold(): readonly Untold[] {
+    return this.#notes().flatMap(({ name, path, whose, session, told }) =>
+      session === undefined || told !== 0 ? [] : [{ name, path, whose, session }],
+    );
+  }
+
+  /** It stands in a journal from here on. */
+  told(name: string): void {
+    const [port, place] = [this.#port, `${name}${NOTE}`];
+    try {
+      const text = readNamed(port, this.#folder, place).toString("utf8");
+      const handle = port.openFile(this.#folder.at(place), "update");
+      try {
+        writeAll(port, handle, Buffer.from(text.replace(UNTOLD, TOLD)));
+      } finally {
+        port.close(handle);
+      }
+    } catch {
+      // It is told, and at worst once more when the workspace is opened again.
+    }
+  }
+
+  #notes(): readonly (Rescued & { readonly session?: string; readonly told?: number })[] {
     const [port, folder] = [this.#port, this.#folder];
-    return this.#names().flatMap((name): Rescued[] => {
+    return this.#names().flatMap((name) => {
       if (!name.endsWith(NOTE)) return [];
       const about = parseJson(readNamed(port, folder, name).toString("utf8"));
       const kept = name.slice(0, -NOTE.length);
       if (!about.ok || port.stat(folder.at(kept)) === undefined) return [];
-      const { path = "", whose = "theirs" } = about.value as { readonly [key: string]: Json } as Partial<Rescued>;
-      return [{ name: kept, path, whose }];
+      const given = about.value as { readonly [key: string]: Json } as Partial<Untold & { readonly told: number }>;
+      return [{ path: "", whose: "theirs" as const, ...given, name: kept }];
     });
   }
 

@@ -3,6 +3,7 @@ import type { ByteRange, Bytes } from "../../contracts/blob-store.ts";
 import type { FileEntry } from "../../contracts/filesystem.ts";
 import type { LayerNode, Located } from "../layer.ts";
 import { circles, LINKS_ON_A_PATH, namesOfTarget } from "../links.ts";
+import { folderAbove } from "../path.ts";
 import { entriesBelow, lookUp } from "../sorted-map.ts";
 import { type HostEntry, sameEntry } from "./entry.ts";
 import { readError } from "./failures.ts";
@@ -35,10 +36,21 @@ export class View {
       throw new HoldfastError("FILE_BAD_PATH", { path, fault: "is where Holdfast keeps what is its own" });
     const above = this.above(path);
     if (above !== undefined) return nodeOf(above.now);
+    if (this.isCut(path)) return undefined;
     const found = this.#host.disk.stat(names);
     if (found === undefined) return undefined;
     if (found.kind === "file") return { kind: "file", size: found.size, mode: found.mode & 0o777 };
     return found.kind === "link" ? { kind: "link", target: this.#host.disk.readLink(names) } : { kind: found.kind };
+  }
+
+  /** For this reader the folder is gone, or something else lies there, whatever the disk has below its name. */
+  isCut(path: string): boolean {
+    if (this.value.paths === undefined) return false;
+    for (let folder = folderAbove(path); folder !== ""; folder = folderAbove(folder)) {
+      const above = this.above(folder);
+      if (above !== undefined) return above.now.kind !== "folder";
+    }
+    return false;
   }
 
   /** Links on the way are followed, inside the root. `passed` hears of every link. */

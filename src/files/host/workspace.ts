@@ -30,7 +30,7 @@ export class Workspace {
   readonly disk: Disk;
   readonly limits: WorkspaceLimits;
   readonly rescue: Rescue;
-  /** Plans of earlier processes that this one finished when it opened the folder. */
+  /** What became of plans of earlier processes: they were finished when this one opened the folder, or had told nobody. */
   readonly finished: Finished[] = [];
   /** The commands that run here. */
   readonly execs: ExecWorks;
@@ -203,7 +203,15 @@ export class Workspace {
     await this.#plans.forget();
     this.#plans.toSync([[], [OWN_FOLDER], PLACES.home, PLACES.exec].map((place) => place.join("/")));
     await this.#plans.syncFolders();
+    this.#findUntold();
     this.rescue.prune();
+  }
+
+  /** What earlier processes kept in rescue and did not come to tell. */
+  #findUntold(): void {
+    const known = new Set(this.finished.flatMap(({ diverged }) => diverged.map(({ kept }) => kept)));
+    for (const { session, path, name } of this.rescue.untold())
+      if (!known.has(name)) this.finished.push({ session, diverged: [{ path, why: "changed", kept: name }] });
   }
 
   /** The commands whose work is committed. What the call has changed again after them is first as it was before. */
