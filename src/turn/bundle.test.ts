@@ -443,6 +443,43 @@ test("[BUNDLE-12] a call whose end held a secret has ended where it is imported,
   expect(theirs.state.session.get(steps)).toEqual([]);
 });
 
+test("[BUNDLE-12] a boundary whose state needs a change that had to stay behind is told as gone where it is imported", async () => {
+  const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note] });
+  const calls = [];
+  for (const text of ["a", LATE, "c"]) calls.push((await session.runTool({ name: "note", input: text })).callId);
+  holdfast.registerSecret(LATE);
+  const there = await opened(new MemoryDisk(), { tools: [note] });
+  await there.holdfast.importBundle(pieces(await bundleOf(holdfast)), { as: "theirs" });
+  const theirs = await there.holdfast.open("theirs");
+  expect(theirs.recovered.skippedChanges).toHaveLength(1);
+  const { sound, damaged } = await theirs.checkpoints.audit();
+  expect(sound.map(({ callId }) => callId)).toEqual([calls[0]]);
+  expect(damaged.map(({ boundary, code }) => [boundary.callId, code])).toEqual([[calls[2], "CHECKPOINT_UNKNOWN"]]);
+  await expect(theirs.rewind({ after: calls[2] as string })).rejects.toMatchObject({ code: "CHECKPOINT_UNKNOWN" });
+  await theirs.checkpoint();
+  const { callId } = await theirs.runTool({ name: "note", input: "d" });
+  await theirs.rewind({ before: callId });
+  expect(theirs.state.session.get(steps)).toEqual(["a", "c"]);
+});
+
+test("[BUNDLE-12] a call inside another of which nothing came along has the boundary that it had", async () => {
+  const outer = writes<string>("outer", async (text, call) => {
+    await call.run({ name: "note", input: "inside" });
+    return text;
+  });
+  const { holdfast, session } = await opened(new MemoryDisk(), { tools: [note, outer] });
+  await session.runTool({ name: "outer", input: LATE });
+  await session.runTool({ name: "note", input: "later" });
+  const inner = session.checkpoints.list().find(({ tool }) => tool === "note")?.callId ?? "";
+  holdfast.registerSecret(LATE);
+  const there = await opened(new MemoryDisk(), { tools: [note, outer] });
+  await there.holdfast.importBundle(pieces(await bundleOf(holdfast)), { as: "theirs" });
+  const theirs = await there.holdfast.open("theirs");
+  expect(theirs.checkpoints.list().map(({ tool }) => tool)).toEqual(["note", "note"]);
+  await theirs.rewind({ after: inner });
+  expect(theirs.state.session.get(steps)).toEqual(["inside"]);
+});
+
 test("[TURN-97] a bundle that begins with a state that had to stay behind is imported to be read, and not opened with another", async () => {
   const { holdfast, session } = await lived();
   await session.runTool({ name: "note", input: LATE });

@@ -20,7 +20,7 @@ import { isAtRest, type SortedEpochs, sortedByNeed, withChange } from "./epochs.
 import { FoldedEffects } from "./folded-effects.ts";
 import { effectsIn, type FoldedEffect, isToPlace, keptEffectsOf, placed, type PlacedEffect } from "./kept-effects.ts";
 import { type KeptState, keptState, type StateNote } from "./kept-state.ts";
-import { lostEnds } from "./lost-ends.ts";
+import { closingsBefore, lostEnds } from "./lost-ends.ts";
 import { innerOf, type Inside, reachingTo, rewoundTo, type ToolBoundary, withClosed } from "./tool-boundaries.ts";
 import { type WaitingCall, waitingCallOf } from "./waiting.ts";
 
@@ -73,6 +73,7 @@ export function sessionFold(limit: number): Fold<SessionFold> {
   return {
     start: (tail: readonly JournalEntry[]) =>
       tail.reduce((now, entry, at) => {
+        if (entry.kind === "dropped" && entry.was === "state-changed") return withLostChange(now, tail, at);
         if (entry.kind === "damaged" || entry.kind === "dropped") return now;
         const known = lostEnds(tail, at, now.openCalls).reduce(
           // What is gone no longer counts as conversation_history.
@@ -233,6 +234,14 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
   "effect-left": (now, record) => ({ ...now, effects: effectLeft(now.effects, record) }),
   "effect-undone": (now, record) => ({ ...now, effects: effectUndone(now.effects, record) }),
 };
+
+/** A state that needs a change which was dropped is told as gone, as that of the calls it belongs to is: it never was. */
+function withLostChange(now: SessionFold, tail: readonly JournalEntry[], at: number): SessionFold {
+  const seq = tail[at]?.seq ?? 0;
+  const from = seq - closingsBefore(tail, at).length;
+  const boundaries = now.boundaries.map((one) => (one.after >= from ? { ...one, after: seq } : one));
+  return { ...now, epochs: withChange(now.epochs, seq), boundaries };
+}
 
 /** Why a call was closed that a crash had cut off: what it did outside is told, and nobody takes it for unwanted. */
 export const INTERRUPTION = "interrupted";

@@ -21,12 +21,7 @@ export function lostEnds(
 ): readonly LostEnd[] {
   const change = tail[at];
   if (change?.kind !== "state-changed" || change.callId === undefined) return [];
-  const dropped: number[] = [];
-  for (let before = at - 1; ; before -= 1) {
-    const entry = tail[before];
-    if (entry?.kind === "dropped" && entry.was === "call-closed") dropped.unshift(entry.seq);
-    else if (entry?.kind !== "call-closed") break;
-  }
+  const dropped = closingsBefore(tail, at).flatMap(({ kind, seq }) => (kind === "dropped" ? [seq] : []));
   const told = dropped.length === 0 ? [] : loggedIn((change.delta as Logged)[LOG]);
   const lost = told.filter(({ toolCallId }) => openCalls.has(toolCallId));
   if (lost.length !== dropped.length) return []; // it does not tell which of them ended where
@@ -34,6 +29,17 @@ export function lostEnds(
     seq: dropped[nth] as number,
     closed: { kind: "call-closed", callId, tool, status, reason },
   }));
+}
+
+/** The ends of calls right before a change, with their bodies or without: what they changed is written with them. */
+export function closingsBefore(tail: readonly JournalEntry[], at: number): readonly JournalEntry[] {
+  let from = at;
+  while (isClosing(tail[from - 1])) from -= 1;
+  return tail.slice(from, at);
+}
+
+function isClosing(entry: JournalEntry | undefined): boolean {
+  return entry?.kind === "call-closed" || (entry?.kind === "dropped" && entry.was === "call-closed");
 }
 
 /** The slice with the log of calls. */

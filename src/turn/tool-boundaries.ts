@@ -53,11 +53,16 @@ function beforeClosing(boundaries: Boundaries, inside: Inside, callId: CallId, s
   return before;
 }
 
-/** What a call changed is written right after its end: its boundary, and those of calls inside it, reach there. */
+/**
+ * What a call changed is written right after its end: its boundary, and those of calls inside it, reach there, also when
+ * nothing is left of the call itself.
+ */
 export function reachingTo(boundaries: Boundaries, callId: CallId, seq: number): Boundaries {
-  const found = boundaries.findLast((one) => one.callId === callId && !one.rewound);
+  const inner = `${callId}.`;
+  const isOf = (one: ToolBoundary) => !one.rewound && (one.callId === callId || one.callId.startsWith(inner));
+  const found = boundaries.findLast(isOf);
   if (found === undefined) return boundaries;
-  return boundaries.map((one) => (one.after === found.after ? { ...one, after: seq } : one));
+  return boundaries.map((one) => (one.after === found.after || isOf(one) ? { ...one, after: seq } : one));
 }
 
 /** The boundaries when a rewind has gone back to a record: what came after it is told as taken back. */

@@ -44,18 +44,32 @@ function reasonOf(word: string, finish: unknown, raw: string | undefined): StopR
   return word === "content-filter" && unfiltered ? "refusal" : (STOPS[word] ?? "other");
 }
 
-/** Counts stand flat in major 5, and by what they were spent on since 6. */
-export function usageOf(usage: Fields): Usage {
+/** Counts stand flat in major 5, and by what they were spent on since 6. `metadata`: what the provider told beside them. */
+export function usageOf(usage: Fields, metadata: Fields = {}): Usage {
   const input = fieldsOf(usage["inputTokens"]);
   const output = fieldsOf(usage["outputTokens"]);
   const cacheRead = countOf(input["cacheRead"]) ?? countOf(usage["cachedInputTokens"]);
-  const cacheWrite = countOf(input["cacheWrite"]);
+  const beside = cacheBeside(usage, metadata);
+  const cacheWrite = countOf(input["cacheWrite"]) ?? beside.write;
   const reasoning = countOf(output["reasoning"]) ?? countOf(usage["reasoningTokens"]);
   return {
-    input: countOf(input["total"]) ?? countOf(usage["inputTokens"]) ?? 0,
+    input: countOf(input["total"]) ?? (countOf(usage["inputTokens"]) ?? 0) + (beside.read ?? 0) + (beside.write ?? 0),
     output: countOf(output["total"]) ?? countOf(usage["outputTokens"]) ?? 0,
     ...(cacheRead === undefined ? {} : { cacheRead }),
     ...(cacheWrite === undefined ? {} : { cacheWrite }),
     ...(reasoning === undefined ? {} : { reasoning }),
   };
+}
+
+interface CacheBeside {
+  readonly read?: number | undefined;
+  readonly write?: number | undefined;
+}
+
+/** In major 5 Anthropic's input leaves out what the cache took. A flat count that is the provider's own shows it. */
+function cacheBeside(usage: Fields, metadata: Fields): CacheBeside {
+  const own = fieldsOf(fieldsOf(metadata["anthropic"])["usage"]);
+  const input = countOf(own["input_tokens"]);
+  if (input === undefined || input !== countOf(usage["inputTokens"])) return {};
+  return { read: countOf(own["cache_read_input_tokens"]), write: countOf(own["cache_creation_input_tokens"]) };
 }

@@ -48,6 +48,22 @@ test("[ADAPT-2] tokens are counted as every major counts them", () => {
   expect(answer(finish("stop", nested))?.usage).toEqual(told);
 });
 
+test("[ADAPT-2] what Anthropic's cache took is counted as read where major 5 leaves it out, and once", () => {
+  const own = { input_tokens: 4, output_tokens: 2, cache_read_input_tokens: 600, cache_creation_input_tokens: 30 };
+  const flat = { inputTokens: 4, outputTokens: 2, totalTokens: 6, cachedInputTokens: 600 };
+  const told = { input: 634, output: 2, cacheRead: 600, cacheWrite: 30 };
+  const providerMetadata = { anthropic: { usage: own } };
+  const ended = (usage: object) => answer({ ...finish("stop", usage), providerMetadata })?.usage;
+  expect(ended(flat)).toEqual(told);
+  const reader = new StreamReader();
+  const whole = { content: [], finishReason: "stop", usage: flat, providerMetadata };
+  expect([...reader.read({ type: "whole", answer: whole })].at(-1)).toEqual({ kind: "usage", usage: told });
+  // Whoever has counted it already, as a gateway or major 6 does, is taken by their word.
+  expect(ended({ ...flat, inputTokens: 634 })).toMatchObject({ input: 634 });
+  const nested = { inputTokens: { total: 634, cacheRead: 600, cacheWrite: 30 }, outputTokens: { total: 2 } };
+  expect(ended(nested)).toEqual(told);
+});
+
 test("[ADAPT-5] what a provider tells beside a part goes back with it, whenever it came", () => {
   const said = answer(
     { type: "reasoning-start", id: "0" },

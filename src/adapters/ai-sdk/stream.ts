@@ -74,7 +74,7 @@ export class StreamReader implements AnswerReader {
         return;
       case "finish":
         this.#stop = stopOf(event["finishReason"]);
-        this.#usage = usageOf(fieldsOf(event["usage"]));
+        this.#usage = usageOf(fieldsOf(event["usage"]), fieldsOf(event["providerMetadata"]));
         yield { kind: "usage", usage: this.#usage };
         return;
       case "error":
@@ -164,7 +164,8 @@ export class StreamReader implements AnswerReader {
         yield* this.read({ type: `${type}-delta`, id: String(nth), delta: text });
       } else yield* this.read(part);
     }
-    yield* this.read({ type: "finish", finishReason: answer["finishReason"], usage: answer["usage"] });
+    const { finishReason, usage, providerMetadata } = answer;
+    yield* this.read({ type: "finish", finishReason, usage, providerMetadata });
   }
 }
 
