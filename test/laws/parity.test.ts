@@ -74,7 +74,7 @@ function slicesOf({ session: { slices } }: CompositeSnapshot): unknown {
     .map(([name, value]) => [name, PLAIN[name]?.(value) ?? value]);
 }
 
-/** A host has tools of its own beside ours, and lists them when it likes. */
+/** A host lists the tools when it likes. */
 const PLAIN: Readonly<Record<string, (value: unknown) => unknown>> = {
   ToolInvoked: (lines) => withoutIncidentals(lines as readonly object[]),
   catalog: (catalog) => (catalog as { readonly mode: string }).mode,
