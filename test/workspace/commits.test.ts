@@ -163,6 +163,21 @@ describe("a call's files", () => {
   });
 });
 
+test("[HOST-1] a call whose folder somebody removes while it is prepared leaves nothing, not even among what is ours", async () => {
+  const at = freshRoot();
+  const port: HostPort = {
+    ...realHost,
+    rename: (from, to) => {
+      realHost.rename(from, to);
+      if (from.includes("/.holdfast-")) rmSync(join(at.root, "dir"), { recursive: true, force: true });
+    },
+  };
+  const { run, put, on, root } = await work({ workspace: { root: at.root, port } }, at);
+  put("dir/f", "one");
+  const { ok } = await run((call) => call.files.writeText("dir/g", "ours"));
+  expect([ok, tree(root), readdirSync(on(".holdfast/workspace/tmp"))]).toEqual([false, [], []]);
+});
+
 describe("of two calls that overlap, the one that ends later", () => {
   /** Both have done their work before either ends. Returns how often each ran, how the later one ended, and what lies there. */
   const both = async (first: Edit, later: Edit, retryable: boolean) => {

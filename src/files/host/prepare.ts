@@ -285,8 +285,11 @@ function proveFolder(
   if (proven.has(key) && waits) return; // the new content lies there: it can be written
   if (!waits) port.close(port.openFile(folder.at(name), "create"));
   port.rename(folder.at(name), ours.at(name));
-  if (waits) port.rename(ours.at(name), folder.at(name));
-  else port.unlink(ours.at(name));
+  try {
+    if (waits) port.rename(ours.at(name), folder.at(name));
+  } finally {
+    unlinkIfThere(port, ours.at(name)); // also when it cannot go back, because its folder has just been removed
+  }
   proven.add(key);
 }
 
