@@ -125,12 +125,6 @@ export class EffectBook {
     for (const known of untold) await this.#tellAgain(known);
   }
 
-  /** Whether it is done and this call relies on it, whatever the call was told when it asked. */
-  isDoneFor(callId: string, id: string): boolean {
-    const known = this.#known.get(id);
-    return known?.standing.is === "done" && known.owners.has(callId);
-  }
-
   /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
   get isEmpty(): boolean {
     return this.#known.size === 0;
@@ -308,31 +302,25 @@ export class EffectBook {
       throw error;
     }
     this.#stand(known, { is: "done", result });
-    try {
-      await this.#tell(known, () => this.#ledger.effectDone(entry, result));
-    } catch (error) {
-      this.#letGoFree([known]);
-      throw error;
-    }
+    await this.#tell(known, () => this.#ledger.effectDone(entry, result));
     // The call ended while it ran, and found it neither done nor undone.
     if (isFree(known)) await this.#undo(known, () => spec);
     return result;
   }
 
+  /** What became of it is so, whether or not the store hears of it now: whoever asked goes on with that. */
   async #tell(known: Known, telling: () => Promise<void>): Promise<void> {
     this.#untold.delete(known);
     try {
       await telling();
-    } catch (error) {
-      this.#untold.set(known, telling);
-      throw error;
+    } catch {
+      this.#untold.set(known, telling); // told again before anything else is said of it, and before a call ends
     }
   }
 
-  /** Before anything else is said of it, and before a call ends. */
   async #tellAgain(known: Known): Promise<void> {
     const telling = this.#untold.get(known);
-    if (telling !== undefined) await this.#tell(known, telling).catch(() => {}); // refused once more, it is known here alone
+    if (telling !== undefined) await this.#tell(known, telling);
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
@@ -437,6 +425,7 @@ export class EffectBook {
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportNow(entry, standing);
     await this.#tellAgain(known);
+    this.#untold.delete(known); // told behind its undoing, it would stand anew
     const { result } = standing;
     const spec = undoingOf(entry.args, result, () => specOf(entry.tool, entry.name));
     // An earlier process may have undone it, and nobody here can: it stays what it is.
