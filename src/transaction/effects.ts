@@ -296,13 +296,13 @@ export class EffectBook {
       result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
-        this.#stand(known, { is: "undone" });
         await this.#tell(known, () => this.#ledger.effectUndone(entry, "undone", "it did not happen"));
+        this.#stand(known, { is: "undone" });
       } else this.#stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
-    this.#stand(known, { is: "done", result });
     await this.#tell(known, () => this.#ledger.effectDone(entry, result));
+    this.#stand(known, { is: "done", result }); // not before: whoever asks meanwhile joins it, and that is written behind this
     // The call ended while it ran, and found it neither done nor undone.
     if (isFree(known)) await this.#undo(known, () => spec);
     return result;
