@@ -108,12 +108,6 @@ export class EffectBook {
     for (const known of untold) await this.#tellAgain(known);
   }
 
-  /** Whether it is done and this call relies on it, whatever the call was told when it asked. */
-  isDoneFor(callId: string, id: string): boolean {
-    const known = this.#known.get(id);
-    return known?.standing.is === "done" && known.owners.has(callId);
-  }
-
   /** Nothing was ever done outside: there is nothing to undo, whatever ends. */
   get isEmpty(): boolean {
     return this.#known.isEmpty;
@@ -272,7 +266,7 @@ export class EffectBook {
     const begun = this.#ledger.effectOpened(entry);
     const known = this.#known.make(entry, begun);
     const before = this.#known.get(id);
-    // KnownEffect before it is written down: a call that ends meanwhile must find it.
+    // Known before it is written down: a call that ends meanwhile must find it.
     this.#known.replace(id, known);
     this.#known.reliance.add(known, callId, this.#ids.outermost(callId));
     try {
@@ -286,37 +280,31 @@ export class EffectBook {
       result = plain(name, await spec.run(copyJson(entry.args) as never, { key, signal }));
     } catch (error) {
       if (error instanceof EffectDidNotHappen) {
-        this.#known.stand(known, { is: "undone" });
         await this.#tell(known, () => this.#ledger.effectUndone(entry, "undone", "it did not happen"));
+        this.#known.stand(known, { is: "undone" });
       } else this.#known.stand(known, { is: "unknown" }); // it failed while it ran: nobody knows how far it came
       throw error;
     }
-    this.#known.stand(known, { is: "done", result });
-    try {
-      await this.#tell(known, () => this.#ledger.effectDone(entry, result));
-    } catch (error) {
-      this.#letGoFree([known]);
-      throw error;
-    }
+    await this.#tell(known, () => this.#ledger.effectDone(entry, result));
+    this.#known.stand(known, { is: "done", result }); // not before: whoever asks meanwhile joins it, and that is written behind this
     // The call ended while it ran, and found it neither done nor undone.
     if (isFree(known)) await this.#undo(known, () => spec);
     return result;
   }
 
+  /** What became of it is so, whether or not the store hears of it now: whoever asked goes on with that. */
   async #tell(known: KnownEffect, telling: () => Promise<void>): Promise<void> {
     this.#untold.delete(known);
     try {
       await telling();
-    } catch (error) {
-      this.#untold.set(known, telling);
-      throw error;
+    } catch {
+      this.#untold.set(known, telling); // told again before anything else is said of it, and before a call ends
     }
   }
 
-  /** Before anything else is said of it, and before a call ends. */
   async #tellAgain(known: KnownEffect): Promise<void> {
     const telling = this.#untold.get(known);
-    if (telling !== undefined) await this.#tell(known, telling).catch(() => {}); // refused once more, it is known here alone
+    if (telling !== undefined) await this.#tell(known, telling);
   }
 
   /** Relied on from here on, before it is written down: whoever is discarded meanwhile leaves it standing. */
@@ -421,6 +409,7 @@ export class EffectBook {
     const about = { tool: entry.tool, name: entry.name, key: entry.key };
     if (standing.is !== "undoing") return reportNow(entry, standing);
     await this.#tellAgain(known);
+    this.#untold.delete(known); // told behind its undoing, it would stand anew
     const { result } = standing;
     const spec = undoingOf(entry.args, result, () => specOf(entry.tool, entry.name));
     // An earlier process may have undone it, and nobody here can: it stays what it is.

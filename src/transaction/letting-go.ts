@@ -36,14 +36,13 @@ export class LettingGo {
     this.#asked = [];
   }
 
-  /** An effect is asked for in a stretch of its own. Who asked in vain does not rely on it, unless it was done all the same. */
+  /** An effect is asked for in a stretch of its own. Who asked in vain does not rely on it. */
   async ask<T>(asked: Asked, effect: () => Promise<T>): Promise<T> {
     this.#asked.push(asked);
     try {
       return await effect();
     } catch (error) {
-      const isDone = this.#parts.world.effects.isDoneFor(asked.callId, asked.effect);
-      if (!isDone) this.#asked = this.#asked.filter((other) => other !== asked);
+      this.#asked = this.#asked.filter((other) => other !== asked);
       throw error;
     }
   }
