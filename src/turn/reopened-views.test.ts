@@ -122,6 +122,16 @@ describe("a session that was closed says next what it would have said", () => {
     expect(await items(true)).toEqual(await items(false));
   });
 
+  test("[VIEW-26] [VIEW-27] after its provider found a request too long, which is not sent a second time", async () => {
+    const live = async (session: Session) => {
+      await say(session, "go", [], 2);
+      await heard(session, "more", [], [{ fault: "too-long" }, { text: "Now it fits." }]);
+    };
+    const more = (session: Session) => say(session, "and more", [], 4);
+    const [closed, open] = await Promise.all([true, false].map((reopens) => firstAfter(live, reopens, more)));
+    expect(closed!.items).toEqual(open!.items);
+  });
+
   test("[VIEW-27] after a compaction, which keeps as much as the last request had room for", async () => {
     const live = (session: Session) => say(session, "go", [], 60);
     const compacted = async (reopens: boolean) =>

@@ -125,6 +125,7 @@ export class SessionContext {
     // Of earlier processes; this one counts its own when they happen.
     if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
       this.missed(entry.fault);
+    this.#budget.hear(entry);
     const isTakenBack = this.#log.take(entry);
     if (isTakenBack) this.#view = undefined; // now the journal says how the last view was
     if (!isTakenBack && entry.kind !== "history-cut") return;
@@ -177,7 +178,6 @@ export class SessionContext {
     const list = this.#list(this.#knownPages, ask);
     this.#beside = this.#knownPages.beside; // a boundary that is tried before the request is sent lists other pages
     this.#recollect(ask);
-    if (ask.tooLong === true && previous !== undefined) this.#budget.tooLong(previous.tokens, ask);
     const declared = this.#budget.declared(ask, this.#log.calibration);
     const held = this.#budget.held(declared, ask);
     const view = this.#derive(list, ask, held, previous);
@@ -274,6 +274,7 @@ export class SessionContext {
       beside: this.#beside,
       around: this.#budget.around,
       budget: view.budget,
+      window: this.#budget.window,
       ...(spans.length === 0 ? {} : { spans }),
       ...(Object.keys(prepared).length === 0 ? {} : { prepared }),
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
