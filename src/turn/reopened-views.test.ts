@@ -98,6 +98,17 @@ describe("a session that was closed says next what it would have said", () => {
     },
   );
 
+  test("[VIEW-27] after a boundary, which keeps what was shown shorter as short as it was", async () => {
+    const live = async (session: Session) => {
+      await say(session, longText(100, "please"), [], 20);
+      await say(session, "and more", [], 20);
+      await session.compact({ said: 8_000 });
+    };
+    const [closed, open] = await Promise.all([true, false].map((reopens) => firstAfter(live, reopens)));
+    expect(JSON.stringify(open!.items)).toMatch(/please.*lines left out|please.*\[…/);
+    expect(closed!.items).toEqual(open!.items);
+  });
+
   test.each([
     ["asked", 12_500, 30, 2],
     ["taken back", 12_000, 24, 6],

@@ -37,7 +37,7 @@ import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { PreparedTexts, type UnpreparedOutput } from "./prepared-texts.ts";
 import { NO_PROJECT, type ProjectFault, type ProjectRules, readProjectRules } from "./project-rules.ts";
 import { RequestBudget } from "./request-budget.ts";
-import { SessionPages } from "./session-pages.ts";
+import { type PageSources, SessionPages } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
 import { hasSlice, pinnedIn, plansIn, stoodIn, valueIn } from "./what-holds.ts";
@@ -294,10 +294,11 @@ export class SessionContext {
   #list(
     pages: SessionPages,
     { history, said, idOf }: Pick<ViewAsk, "history" | "said" | "idOf">,
-    pinned = pinnedIn(this.#state, this.#shelves),
+    then?: Required<Pick<PageSources, "pinned" | "cuts">>,
   ): readonly Page[] {
     const { rules = [], preferences = [] } = this.#options;
-    const { cuts, spans, beside } = this.#log;
+    const { pinned, cuts } = then ?? { pinned: pinnedIn(this.#state, this.#shelves), cuts: this.#log.cuts };
+    const { spans, beside } = this.#log;
     const all = [...rules, ...this.#project.rules];
     const log = { history, idOf, ...(said === undefined ? {} : { said }) };
     return pages.list({ ...log, rules: all, preferences, pinned, cuts, spans }, beside);
@@ -348,7 +349,8 @@ export class SessionContext {
     const { offers } = ask;
     const isOther = offers !== undefined && tools !== undefined && !isSame(tools, offers.tools);
     const pinned = stoodIn(this.#log.beside, pinnedIn(this.#state, this.#shelves));
-    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask, pinned);
+    const then = { pinned, cuts: this.#log.cutsShown }; // a boundary that came since gives up nothing of it yet
+    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask, then);
     const resumed = resumeView(list, this.#log.records, this.#counter, rendererWith(this.compressor));
     if (resumed !== undefined) this.#table.addView(resumed);
     return resumed;

@@ -153,6 +153,12 @@ export class ViewLog {
     return this.#cuts;
   }
 
+  /** Those that the last view has seen. */
+  get cutsShown(): readonly CrossedCut[] {
+    const { seq: last = 0 } = this.#chosen.at(-1) ?? {};
+    return this.#cuts.filter(({ seq }) => seq < last);
+  }
+
   get beside(): ViewNotes["beside"] {
     const last = this.#chosen.at(-1)?.body.levels as unknown as Partial<ViewNotes> | undefined;
     return last?.beside ?? {};
