@@ -4,7 +4,7 @@ import type { RefusedView } from "../context/view.ts";
 import type { PairedHistory } from "../history/paired.ts";
 import { ask, type Asked } from "./ask.ts";
 import type { RunEvent } from "./events.ts";
-import type { Ground } from "./ground.ts";
+import { catchUp, type Ground } from "./ground.ts";
 import type { LimitKind, RunBudget } from "./limits.ts";
 import { guidanceIn, type RequestOptions } from "./request.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -45,7 +45,7 @@ export class AskStation {
     history: PairedHistory,
     aligned: AlignedPrompt,
   ): AsyncGenerator<RunEvent, Asked | RefusedView | { readonly limit: LimitKind }, undefined> {
-    const { views, budget, stop, write } = this.#given;
+    const { ground, views, budget, stop, write } = this.#given;
     const view = yield* views.choose(history, aligned);
     if (!view.ok) return view;
     const limit = budget.met; // a summary may have used up what was left
@@ -53,6 +53,7 @@ export class AskStation {
     const asked = yield* this.#ask(await views.request(view, aligned, this.#saying), aligned);
     if (!("failure" in asked) || asked.failure.kind !== "too-long" || stop.cause !== undefined) return asked;
     await write([modelFailed(this.#question, asked)]);
+    await catchUp(ground); // how much was too much is read from the journal, here as after a restart
     const shorter = yield* views.choose(history, aligned, true);
     if (!shorter.ok) return shorter;
     return yield* this.#ask(await views.request(shorter, aligned, this.#saying), aligned);

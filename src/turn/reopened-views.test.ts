@@ -98,6 +98,17 @@ describe("a session that was closed says next what it would have said", () => {
     },
   );
 
+  test("[VIEW-27] after a boundary, which keeps what was shown shorter as short as it was", async () => {
+    const live = async (session: Session) => {
+      await say(session, longText(100, "please"), [], 20);
+      await say(session, "and more", [], 20);
+      await session.compact({ said: 8_000 });
+    };
+    const [closed, open] = await Promise.all([true, false].map((reopens) => firstAfter(live, reopens)));
+    expect(JSON.stringify(open!.items)).toMatch(/please.*lines left out|please.*\[…/);
+    expect(closed!.items).toEqual(open!.items);
+  });
+
   test.each([
     ["asked", 12_500, 30, 2],
     ["taken back", 12_000, 24, 6],
@@ -120,6 +131,16 @@ describe("a session that was closed says next what it would have said", () => {
     };
     const items = async (reopens: boolean) => (await after(reopens)).map((request) => request.items);
     expect(await items(true)).toEqual(await items(false));
+  });
+
+  test("[VIEW-26] [VIEW-27] after its provider found a request too long, which is not sent a second time", async () => {
+    const live = async (session: Session) => {
+      await say(session, "go", [], 2);
+      await heard(session, "more", [], [{ fault: "too-long" }, { text: "Now it fits." }]);
+    };
+    const more = (session: Session) => say(session, "and more", [], 4);
+    const [closed, open] = await Promise.all([true, false].map((reopens) => firstAfter(live, reopens, more)));
+    expect(closed!.items).toEqual(open!.items);
   });
 
   test("[VIEW-27] after a compaction, which keeps as much as the last request had room for", async () => {

@@ -91,8 +91,8 @@ export interface RewindGround extends PlanGround {
   readonly catalog: SessionCatalog;
   /** Calls that wait for somebody. A conversation that is taken back asks nobody. */
   readonly waiting: () => readonly WaitingCall[];
-  /** Those of these calls whose sub-agents' work goes with them. */
-  readonly agentCalls: (calls: readonly CallId[]) => Promise<readonly CallId[]>;
+  /** Calls after a record whose sub-agents' work goes with the files, whichever rewind takes the calls themselves. */
+  readonly agentCalls: (to: number) => Promise<readonly CallId[]>;
   readonly turn: Pick<Ground, "id" | "running" | "waits" | "replies">;
 }
 
@@ -172,7 +172,7 @@ async function goBack(ground: RewindGround, aim: Aim, closed: readonly RecordDra
       },
       // With the record: whoever dies before their work is taken back leaves that to the next opening.
       decide: async ({ change }) => {
-        const agents = aim.scope.includes("files") ? await ground.agentCalls(calls) : [];
+        const agents = aim.scope.includes("files") ? await ground.agentCalls(aim.to) : [];
         const record = agents.length === 0 ? aim.record : { ...aim.record, agents };
         const drafts = [...closed, record, ...catalogDrafts(ground.catalog, change)];
         await ledger.write(drafts, change, "rewound").catch((error: unknown) => {

@@ -37,7 +37,7 @@ import { ContextLineage, PinnedRules } from "./context-slices.ts";
 import { PreparedTexts, type UnpreparedOutput } from "./prepared-texts.ts";
 import { NO_PROJECT, type ProjectFault, type ProjectRules, readProjectRules } from "./project-rules.ts";
 import { RequestBudget } from "./request-budget.ts";
-import { SessionPages } from "./session-pages.ts";
+import { type PageSources, SessionPages } from "./session-pages.ts";
 import type { Shelves } from "./shelves.ts";
 import { ViewLog } from "./view-log.ts";
 import { hasSlice, pinnedIn, plansIn, stoodIn, valueIn } from "./what-holds.ts";
@@ -125,6 +125,7 @@ export class SessionContext {
     // Of earlier processes; this one counts its own when they happen.
     if (entry.kind === "fault-raised" && entry.seq <= this.#openedAt && isContextFault(entry.fault))
       this.missed(entry.fault);
+    this.#budget.hear(entry);
     const isTakenBack = this.#log.take(entry);
     if (isTakenBack) this.#view = undefined; // now the journal says how the last view was
     if (!isTakenBack && entry.kind !== "history-cut") return;
@@ -177,7 +178,6 @@ export class SessionContext {
     const list = this.#list(this.#knownPages, ask);
     this.#beside = this.#knownPages.beside; // a boundary that is tried before the request is sent lists other pages
     this.#recollect(ask);
-    if (ask.tooLong === true && previous !== undefined) this.#budget.tooLong(previous.tokens, ask);
     const declared = this.#budget.declared(ask, this.#log.calibration);
     const held = this.#budget.held(declared, ask);
     const view = this.#derive(list, ask, held, previous);
@@ -274,6 +274,7 @@ export class SessionContext {
       beside: this.#beside,
       around: this.#budget.around,
       budget: view.budget,
+      window: this.#budget.window,
       ...(spans.length === 0 ? {} : { spans }),
       ...(Object.keys(prepared).length === 0 ? {} : { prepared }),
       ...(view.reclaim === undefined ? {} : { reclaim: view.reclaim }),
@@ -293,10 +294,11 @@ export class SessionContext {
   #list(
     pages: SessionPages,
     { history, said, idOf }: Pick<ViewAsk, "history" | "said" | "idOf">,
-    pinned = pinnedIn(this.#state, this.#shelves),
+    then?: Required<Pick<PageSources, "pinned" | "cuts">>,
   ): readonly Page[] {
     const { rules = [], preferences = [] } = this.#options;
-    const { cuts, spans, beside } = this.#log;
+    const { pinned, cuts } = then ?? { pinned: pinnedIn(this.#state, this.#shelves), cuts: this.#log.cuts };
+    const { spans, beside } = this.#log;
     const all = [...rules, ...this.#project.rules];
     const log = { history, idOf, ...(said === undefined ? {} : { said }) };
     return pages.list({ ...log, rules: all, preferences, pinned, cuts, spans }, beside);
@@ -347,7 +349,8 @@ export class SessionContext {
     const { offers } = ask;
     const isOther = offers !== undefined && tools !== undefined && !isSame(tools, offers.tools);
     const pinned = stoodIn(this.#log.beside, pinnedIn(this.#state, this.#shelves));
-    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask, pinned);
+    const then = { pinned, cuts: this.#log.cutsShown }; // a boundary that came since gives up nothing of it yet
+    const list = this.#list(this.#knownPages, isOther ? { ...ask, history: offers.other(tools) } : ask, then);
     const resumed = resumeView(list, this.#log.records, this.#counter, rendererWith(this.compressor));
     if (resumed !== undefined) this.#table.addView(resumed);
     return resumed;

@@ -267,11 +267,7 @@ export class Session implements AsyncDisposable {
   async rewind(options: RewindOptions): Promise<RewindReport> {
     this.#refuseRunning();
     const { ledger, agents } = this.#parts;
-    // Only what had stayed: the work of a call that failed went with it.
-    const agentCalls = (calls: readonly CallId[]) => {
-      const succeeded = this.checkpoints.list().filter(({ status }) => status === "success");
-      return agents.workedFor(succeeded.flatMap(({ callId }) => (calls.includes(callId) ? [callId] : [])));
-    };
+    const agentCalls = async (to: number) => agents.workedFor(await this.#stayedAfter(to));
     const report = await rewind(
       {
         state: this.state,
@@ -285,7 +281,7 @@ export class Session implements AsyncDisposable {
       },
       options,
     );
-    const planned = report.done || !report.scope.includes("files") ? [] : await agentCalls(report.calls);
+    const planned = report.done || !report.scope.includes("files") ? [] : await agentCalls(report.to);
     const returned = report.done ? await agents.takeBack(this) : await agents.plan(this, planned);
     return returned.length === 0 ? report : { ...report, agents: returned };
   }
@@ -424,6 +420,19 @@ export class Session implements AsyncDisposable {
     this.#marks.refuseLate();
     const signal = this.#marks.heard(this.#leaving.signal);
     return { ...limits, signal: limits.signal === undefined ? signal : AbortSignal.any([limits.signal, signal]) };
+  }
+
+  /** Calls after a record whose sub-agents' work may stand: the work of a call that failed went with it. */
+  async #stayedAfter(to: number): Promise<readonly CallId[]> {
+    const stayed = this.checkpoints.list().filter(({ status, after }) => status === "success" && after > to);
+    const first = stayed.find(({ rewound }) => rewound);
+    const gone = new Set<CallId>(); // with the files; a rewind of the state alone has left it
+    if (first !== undefined)
+      for await (const entry of this.read({ from: first.after }))
+        if (entry.kind === "rewound" && entry.scope.includes("files"))
+          for (const { callId, after, rewound } of stayed)
+            if (rewound && after > entry.to && after < entry.seq) gone.add(callId);
+    return stayed.flatMap(({ callId }) => (gone.has(callId) ? [] : [callId]));
   }
 
   #refuseRunning(): void {

@@ -421,6 +421,22 @@ describe("going back", () => {
     await holdfast.close();
   });
 
+  test("[AGENT-7] what a rewind of the state left of its files, a rewind of the files takes back, once", async () => {
+    const { session, holdfast } = await withHelper([steps("a"), { text: "done" }, steps("b"), { text: "done" }]);
+    const first = await run(session, "first");
+    const delegate = async () => (await session.runTool({ name: "helper", input: { task: "t" } })).callId;
+    const callId = await delegate();
+    const state = ["state", "conversation"] as const;
+    expect((await session.rewind({ before: callId, scope: state })).agents).toBeUndefined();
+    const files = { after: first, scope: "files" } as const;
+    const done = { callId, rewound: { calls: [expect.any(String)] } };
+    expect((await session.rewind({ ...files, dryRun: true })).agents).toMatchObject([done]);
+    expect((await session.rewind(files)).agents).toMatchObject([done]);
+    expect((await (await holdfast.look(await childOf(holdfast))).state())["steps"]).toEqual([]);
+    const second = await delegate();
+    expect((await session.rewind({ after: first })).agents).toMatchObject([{ callId: second }]);
+  });
+
   test("[AGENT-7] a rewind of the conversation alone leaves its files", async () => {
     const { session } = await withHelper([steps("a"), { text: "done" }]);
     const { callId } = await session.runTool({ name: "helper", input: { task: "t" } });

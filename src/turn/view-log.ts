@@ -25,8 +25,17 @@ export interface ViewNotes {
   readonly around?: number;
   /** How many tokens the conversation might take. */
   readonly budget?: number;
+  /** The window that this was of. */
+  readonly window?: number;
   /** Set when levels were chosen anew for this request. */
   readonly reclaim?: Reclaim;
+}
+
+/** A request, as far as its size goes: what its conversation took, what it might take, and of which window. */
+export interface RequestSize {
+  readonly tokens: number;
+  readonly budget: number;
+  readonly window: number | undefined;
 }
 
 /** What a boundary left of the conversation for the requests after it. */
@@ -130,13 +139,8 @@ export class ViewLog {
   }
 
   /** What the last view took of what it might take. A view that is resumed knows neither its tail nor its budget. */
-  get size(): { readonly tokens: number; readonly budget: number } | undefined {
-    const {
-      counted = 0,
-      around = 0,
-      budget,
-    } = (this.#chosen.at(-1)?.body.levels ?? {}) as unknown as Partial<ViewNotes>;
-    return budget === undefined ? undefined : { tokens: counted - around, budget };
+  get size(): RequestSize | undefined {
+    return sizeOf(this.#chosen.at(-1)?.body);
   }
 
   /** The tools that the last request offered. */
@@ -149,10 +153,22 @@ export class ViewLog {
     return this.#cuts;
   }
 
+  /** Those that the last view has seen. */
+  get cutsShown(): readonly CrossedCut[] {
+    const { seq: last = 0 } = this.#chosen.at(-1) ?? {};
+    return this.#cuts.filter(({ seq }) => seq < last);
+  }
+
   get beside(): ViewNotes["beside"] {
     const last = this.#chosen.at(-1)?.body.levels as unknown as Partial<ViewNotes> | undefined;
     return last?.beside ?? {};
   }
+}
+
+/** Nothing where the record does not say what might be taken. */
+export function sizeOf(body: BodyOf<"view-chosen"> | undefined): RequestSize | undefined {
+  const { counted = 0, around = 0, budget, window } = (body?.levels ?? {}) as unknown as Partial<ViewNotes>;
+  return budget === undefined ? undefined : { tokens: counted - around, budget, window };
 }
 
 /** The tools that requests offer from this record on. A call of any other is sent as a note. */

@@ -20,11 +20,9 @@ export async function agentPlans(
   plan: LookedRewind,
 ): Promise<readonly AgentPlan[]> {
   if (!plan.scope.includes("files")) return [];
-  // The work of a call that failed went with it.
-  const stayed = new Set<string>(
-    look.boundaries.flatMap(({ callId, status }) => (status === "success" ? [callId] : [])),
-  );
-  const calls = [...plan.calls.filter((callId) => stayed.has(callId)), ...look.openCalls.map(({ callId }) => callId)];
+  // The work of a call that failed went with it; that of one whose state alone was taken back before stands.
+  const stayed = look.boundaries.filter(({ status, after }) => status === "success" && after > plan.to);
+  const calls = [...stayed.map(({ callId }) => callId), ...look.openCalls.map(({ callId }) => callId)];
   const plans: AgentPlan[] = [];
   for (const callId of calls.toReversed()) {
     const child = await lookIfThere(kernel, agentSessionOf(look.id, callId));
