@@ -207,7 +207,7 @@ const STEPS: { readonly [K in RecordDraft["kind"]]?: Step<K> } = {
     ...now,
     introduced: introduces === undefined ? now.introduced : now.introduced.union(new Set(namesIn(introduces))),
     epochs: withChange(now.epochs, seq),
-    boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, callId, seq),
+    boundaries: callId === undefined ? now.boundaries : reachingTo(now.boundaries, now.inside, callId, seq),
   }),
   "boundary-crossed": (now, { cut }, seq) => (cut === undefined ? now : { ...now, rewrittenAt: seq }),
   "session-recovered": (now, { agents }) => withReturning(now, agents),

@@ -72,7 +72,7 @@ function refuseLostBeginning(tail: readonly JournalEntry[]): void {
 
 function isBeginningLost(tail: readonly JournalEntry[]): boolean {
   const [first] = tail;
-  return first !== undefined && first.seq > 1 && !tail.some((entry) => keptState(entry) !== undefined);
+  return first !== undefined && first.seq > 1 && !tail.some(({ kind }) => kind === "checkpoint-kept");
 }
 
 /** The state as it was after a record, however long ago, as long as what it is made of is kept. */

@@ -29,7 +29,7 @@ test("[TURN-10] calls that ended right before the call they ran inside have its 
     ["two", 7, 10],
     ["outer", 7, 10],
   ]);
-  expect(ranges(reachingTo(all, id("outer"), 11)).slice(1)).toEqual([
+  expect(ranges(reachingTo(all, new Map(), id("outer"), 11)).slice(1)).toEqual([
     ["one", 7, 11],
     ["two", 7, 11],
     ["outer", 7, 11],
@@ -42,5 +42,5 @@ test("[TURN-10] a boundary that was taken back is reached by no later change of 
     ["kept", false],
     ["gone", true],
   ]);
-  expect(reachingTo(back, id("gone"), 9)).toBe(back);
+  expect(reachingTo(back, new Map(), id("gone"), 9)).toBe(back);
 });

@@ -57,9 +57,8 @@ function beforeClosing(boundaries: Boundaries, inside: Inside, callId: CallId, s
  * What a call changed is written right after its end: its boundary, and those of calls inside it, reach there, also when
  * nothing is left of the call itself.
  */
-export function reachingTo(boundaries: Boundaries, callId: CallId, seq: number): Boundaries {
-  const inner = `${callId}.`;
-  const isOf = (one: ToolBoundary) => !one.rewound && (one.callId === callId || one.callId.startsWith(inner));
+export function reachingTo(boundaries: Boundaries, inside: Inside, callId: CallId, seq: number): Boundaries {
+  const isOf = (one: ToolBoundary) => !one.rewound && (one.callId === callId || inside.get(one.callId) === callId);
   const found = boundaries.findLast(isOf);
   if (found === undefined) return boundaries;
   return boundaries.map((one) => (one.after === found.after || isOf(one) ? { ...one, after: seq } : one));
