@@ -56,9 +56,9 @@ export class InnerCalls {
     this.#inside = [...this.#inside, inner];
   }
 
-  async announce(inner: InnerCall, call: OpenedCall): Promise<void> {
+  async announce(inner: InnerCall, call: OpenedCall, how: { readonly traceless: boolean }): Promise<void> {
     const { ledger, state } = this.#world;
-    const opening = ledger.opened(call, { traceless: true });
+    const opening = ledger.opened(call, how);
     this.#openings = [...this.#openings, opening];
     try {
       await opening;

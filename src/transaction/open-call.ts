@@ -37,6 +37,11 @@ type AskedInside = Parameters<Call["run"]>[0];
 /** Whether the branch holds all that such a tool does. Then dropping it undoes the call, also inside another one. */
 const ON_BRANCH: Readonly<Record<ToolAccess, boolean>> = { read: true, write: true, execute: false, external: false };
 
+/** Cut off, it has done nothing anywhere. One that must not run twice says that it has. */
+function isTraceless({ access, retryable }: Tool): boolean {
+  return ON_BRANCH[access] && retryable;
+}
+
 /** One call between its opening and its end: it may be attempted more than once, and it is settled once. */
 export class OpenCall {
   readonly call: ToolCall;
@@ -107,7 +112,7 @@ export class OpenCall {
       ...(alias === undefined ? {} : { alias }),
       ...(epoch === undefined ? {} : { epoch }),
     };
-    await this.#world.ledger.opened(opened, { traceless: !byHost && ON_BRANCH[this.tool.access] });
+    await this.#world.ledger.opened(opened, { traceless: !byHost && isTraceless(this.tool) });
   }
 
   /** One run of the handler on a branch of its own, in time. The handle is dead when this returns. */
@@ -343,7 +348,8 @@ export class OpenCall {
     this.inner.add(inner);
     const written = asWritten(given);
     try {
-      await this.inner.announce(inner, { callId: id, tool: name, ...openedArgs(written), parent });
+      const opened = { callId: id, tool: name, ...openedArgs(written), parent };
+      await this.inner.announce(inner, opened, { traceless: isTraceless(this.#named(name)) });
       const mark = await resources.mark(stretch);
       refuseLate(id);
       const savepoint = branch.savepoint(stretch);

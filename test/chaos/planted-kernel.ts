@@ -51,7 +51,7 @@ export const KERNEL_BUGS: readonly PlantedBug[] = [
   kernelBug(
     "opening-not-on-the-disk",
     OPEN_CALL,
-    "{ traceless: !byHost && ON_BRANCH[this.tool.access] }",
+    "{ traceless: !byHost && isTraceless(this.tool) }",
     "{ traceless: true }",
   ),
   kernelBug("success-without-a-change", SETTLE, "  if (state.poisoned) return instead(GIVEN_UP);\n", ""),

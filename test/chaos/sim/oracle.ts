@@ -21,7 +21,8 @@ export interface Outside {
 /** Their changes are judged by the writeback's own story. */
 const WAITING_PARTS: ReadonlySet<string> = new Set(["StagedWritebacks", "WritebackCount"]);
 
-const REACHES_OUTSIDE: ReadonlySet<string> = new Set<ToolName>(["outside", "again"]);
+/** Tools that reach outside, or must not run twice. */
+const MAY_LEAVE: ReadonlySet<string> = new Set<ToolName>(["outside", "again", "steady"]);
 
 /** Holds what the kernel says, and what it shows, against what the journal says and what was acknowledged. */
 export class Oracle {
@@ -123,7 +124,7 @@ export class Oracle {
       this.#got.set(call, new Set());
       this.#working.add(call);
       if (!this.#isKnown(call)) this.wrong.push(`call ${call} began before it was written down`);
-      if (this.#hosted.has(call) || this.#told(({ open }) => REACHES_OUTSIDE.has(open.get(call)?.tool ?? "")))
+      if (this.#hosted.has(call) || this.#told(({ open }) => MAY_LEAVE.has(open.get(call)?.tool ?? "")))
         this.#couldLeave.add(call);
     }
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
