@@ -21,7 +21,10 @@ export interface Store {
   readonly blobs: BlobStore;
   /** Reads as of one moment. A store may limit how many read at once, so never wait for one reading inside another. */
   reading<T>(use: (read: StoreRead) => Promise<T>): Promise<T>;
-  /** Resolves when the batch is durable (one that is `unsynced`: when it is written), or with the reason it was not applied. Rejects when the store itself failed. */
+  /**
+   * Resolves when the batch is durable (one that is `unsynced`: when it is written), or with the reason it was not
+   * applied. Rejects when the store itself failed.
+   */
   commit<B extends WriteBatch>(batch: B): Promise<Receipt<B>>;
   /**
    * The file that the store lies in, if it lies in one. A workspace that contains it leaves it out, with everything

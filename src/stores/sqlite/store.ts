@@ -36,6 +36,8 @@ const MOST_READERS = 8;
 const IDLE_READERS = 2;
 /** A step of giving space back, in pages: writers wait for one, and get their turn between two. */
 const SHRINK_PAGES = 256;
+/** How many transactions in a row may leave it to a later one to wait for the disk. The log is not carried over meanwhile. */
+const MOST_UNSYNCED = 64;
 /** SQLite works on this thread. After so many milliseconds of it everybody else gets a turn: timers, sockets, aborts. */
 const TURN_MS = 8;
 
@@ -56,6 +58,10 @@ export class SqliteStore implements Store {
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #workedMs = 0;
+  /** Transactions at the end of the log that did not wait for the disk. */
+  #unsynced = 0;
+  /** A sync may have failed: of what was written before, also by others, the disk may lack a part, and no later sync says so. */
+  #isLogInDoubt = false;
 
   constructor(parts: SqliteStoreParts, writer: Connected) {
     this.#parts = parts;
@@ -106,6 +112,7 @@ export class SqliteStore implements Store {
     try {
       return await patiently(this.#parts, () => this.#told(() => work((this.#writer ??= this.#connect()))));
     } catch (error) {
+      this.#isLogInDoubt ||= !HoldfastError.is(error, "STORE_BUSY");
       this.#dropWriter();
       throw error;
     }
@@ -130,9 +137,10 @@ export class SqliteStore implements Store {
 
   async #transact(batches: readonly WriteBatch[]): Promise<Outcome> {
     const isTold = !batches.every(isUnsynced);
+    const isSynced = isTold || this.#unsynced >= MOST_UNSYNCED;
     let undone = true;
     try {
-      const begun = patiently(this.#parts, () => this.#begin(isTold));
+      const begun = patiently(this.#parts, () => this.#begin(isSynced));
       const writer = begun instanceof Promise ? await begun : begun;
       const isAlone = () => this.#isAlone();
       const ground = { tables: writer.tables, blobs: this.blobs, clock: this.#parts.clock, isAlone };
@@ -144,11 +152,13 @@ export class SqliteStore implements Store {
       // Without a write-ahead log a reader holds up a commit, and the transaction stays open until it can be tried again.
       const committed = patiently(this.#parts, () => this.#told(() => writer.tables.commit()));
       if (committed instanceof Promise) await committed;
+      this.#unsynced = isSynced ? 0 : this.#unsynced + 1;
       if (isTold) this.#footing.afterCommit();
       return { ok: true, receipts };
     } catch (error) {
       // After a failed sync nobody knows which pages the system still holds: nothing is acknowledged through this
       // connection again. The next write opens a new one, which sees what is really there.
+      this.#isLogInDoubt ||= !undone;
       this.#dropWriter();
       return { ok: false, undone, error: this.#footing.lost ?? this.#errorOf(error) };
     }
@@ -157,9 +167,18 @@ export class SqliteStore implements Store {
   /** `synced`: somebody is told of it, who must find it again after a loss of power. */
   #begin(synced: boolean): Connected {
     const writer = (this.#writer ??= this.#connect());
-    if (this.#canSkipSyncs) this.#told(() => writer.tables.sync(synced));
-    this.#told(() => writer.tables.begin());
+    this.#told(() => {
+      if (this.#canSkipSyncs) this.#prepareLog(writer, synced);
+      writer.tables.begin();
+    });
     return writer;
+  }
+
+  /** Behind a part that is missing after a loss of power nothing in the log is found. In doubt, it begins anew. */
+  #prepareLog({ tables }: Connected, synced: boolean): void {
+    if (this.#isLogInDoubt) tables.emptyLog();
+    this.#isLogInDoubt = false;
+    tables.sync(synced);
   }
 
   /** Without a write-ahead log a commit that is not synced could cost the whole file, not only what it brought. */

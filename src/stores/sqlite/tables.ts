@@ -7,8 +7,11 @@ import type { SqliteConnection, SqliteRow, SqliteStatement } from "./vendor.ts";
 
 /** SQLite's own numbers for `synchronous`. */
 export const SYNCHRONOUS = { power: 2, process: 1 } as const;
-const SYNC_EACH = `PRAGMA synchronous = ${SYNCHRONOUS.power}`;
-const SYNC_LATER = `PRAGMA synchronous = ${SYNCHRONOUS.process}`;
+/** Pages of the log, as SQLite has it by itself. */
+const CARRIED_OVER_AT = 1_000;
+const SYNC_EACH = `PRAGMA synchronous = ${SYNCHRONOUS.power}; PRAGMA wal_autocheckpoint = ${CARRIED_OVER_AT}`;
+/** Carrying the log over would sync it first, and SQLite tells nobody when that fails behind a commit. */
+const SYNC_LATER = `PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = ${SYNCHRONOUS.process}`;
 
 /** The tables over one connection. Statements are fixed text with parameters; nothing a caller says becomes SQL. */
 export class SqliteTables implements Tables {

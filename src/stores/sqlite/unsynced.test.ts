@@ -24,8 +24,11 @@ describe("[STORE-48] a commit that need not wait for the disk", () => {
   /** How the disk is waited for at the end of each transaction. */
   async function watched(options: SqliteOptions = {}) {
     const synced: unknown[] = [];
+    const carried: unknown[] = [];
     const driver = await meddling((sql, connection) => {
-      if (sql === "COMMIT") synced.push(connection.prepare("PRAGMA synchronous").get()?.["synchronous"]);
+      if (sql !== "COMMIT") return sql;
+      synced.push(connection.prepare("PRAGMA synchronous").get()?.["synchronous"]);
+      carried.push(connection.prepare("PRAGMA wal_autocheckpoint").get()?.["wal_autocheckpoint"]);
       return sql;
     });
     const store = await open({ driver, ...options });
@@ -37,7 +40,8 @@ describe("[STORE-48] a commit that need not wait for the disk", () => {
       return sent;
     };
     synced.length = 0;
-    return { synced, append };
+    carried.length = 0;
+    return { synced, carried, append };
   }
 
   test("is the only one that does not, and the next one does again", async () => {
@@ -51,6 +55,40 @@ describe("[STORE-48] a commit that need not wait for the disk", () => {
     const { synced, append } = await watched();
     await Promise.all([append('"1"', true), append('"2"'), append('"3"', true)]);
     expect(synced).toEqual([2]);
+  });
+
+  test("does not carry the log over, because nobody would hear that its sync failed, and does not go on for ever", async () => {
+    const { synced, carried, append } = await watched();
+    for (let nth = 0; nth < 66; nth += 1) await append(`"${nth}"`, true);
+    await append('"last"');
+    expect(synced).toEqual([...Array<number>(64).fill(1), 2, 1, 2]);
+    expect(carried).toEqual(synced.map((how) => (how === 1 ? 0 : 1_000)));
+  });
+
+  test("is not vouched for by a sync that comes after one that failed: the log begins anew before anything else is written", async () => {
+    const sent: string[] = [];
+    let isFailing = false;
+    const driver = await meddling((sql) => {
+      sent.push(sql);
+      if (sql === "COMMIT" && isFailing) throw new Error("disk I/O error");
+      return sql;
+    });
+    const store = await open({ driver });
+    const pen = await begin(store);
+    const [one] = sealed(pen.head, '"1"') as [SealedRecord];
+    await store.commit(appendOf(pen, [one], { unsynced: true }));
+    pen.head = linkOf(one);
+    isFailing = true;
+    await expect(write(pen, '"lost"')).rejects.toThrow("disk I/O error");
+    isFailing = false;
+    sent.length = 0;
+    await write(pen, '"kept"');
+    const begun = sent.indexOf("BEGIN IMMEDIATE");
+    expect(sent.slice(0, begun)).toContain("PRAGMA wal_checkpoint(TRUNCATE)");
+    sent.length = 0;
+    await write(pen, '"next"');
+    expect(sent).not.toContain("PRAGMA wal_checkpoint(TRUNCATE)");
+    await expectBodies(store, "session", ['"1"', '"kept"', '"next"']);
   });
 
   test.each<SqliteOptions>([{ fileSystemAt: () => NFS, network: "rollback-journal" }, { durability: "process" }])(
