@@ -35,7 +35,8 @@ export type EventSource = "session" | "user" | "model" | "tool" | "context" | "c
 
 /**
  * One thing that happened: a record that is now durable, under its kind, or a moment that no record describes. A call
- * that ended, however it ended, is `call-closed`: the seed's `ToolInvoked`.
+ * that ended, however it ended, is `call-closed`: the seed's `ToolInvoked`. Of a call that can leave nothing outside the
+ * opening is told when it is written: a loss of power before its end may take it, and its `seq` is then another record's.
  */
 export interface KernelEvent {
   readonly kind: RecordKind | MomentKind;

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import { BOOLEAN, checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
+import { badOption, BOOLEAN, checkOptions, OBJECT, type OptionRules } from "../base/options.ts";
 import type { NewBlob } from "../contracts/store.ts";
 import { nameOfBytes } from "../records/blob-name.ts";
 import type { Link } from "../records/chain.ts";
@@ -18,7 +18,8 @@ export interface AppendOptions {
   readonly anchor?: Link;
   /**
    * Nobody is told that these records are kept. `append` then resolves when they are written: the death of the process
-   * does not take them, and a loss of power may until the next append without this has resolved.
+   * does not take them, and a loss of power may until the next append without this has resolved. Not with `operation`,
+   * under which somebody may ask again and be told.
    */
   readonly unsynced?: boolean;
   /** Of the change of the state that one of the records holds: what was checked when it became true. */
@@ -65,7 +66,10 @@ function isNewBlob(value: unknown): boolean {
 }
 
 export function refuseBadOptions(options: AppendOptions): void {
-  if (options !== NO_OPTIONS) checkOptions(options, APPEND_OPTIONS);
+  if (options === NO_OPTIONS) return;
+  checkOptions(options, APPEND_OPTIONS);
+  if (options.unsynced === true && options.operation !== undefined)
+    throw badOption("unsynced", true, "to stand without an operation");
 }
 
 /** What was staged may have been changed since, by whoever holds its bytes. */

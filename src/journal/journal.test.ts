@@ -253,6 +253,13 @@ test.each(["", "x".repeat(201), "\ud800", 7, null])("[JOURNAL-3] %j is no operat
   await journal.append(said("x"), { operation: "x".repeat(200) });
 });
 
+test("[JOURNAL-3] an operation is never `unsynced`: whoever sends it again is told that it is kept", async () => {
+  const journal = await openJournal(memoryDeps(), "s");
+  const both = journal.append(said("x"), { operation: "x", unsynced: true });
+  await expect(both).rejects.toEqual(code("BAD_OPTION"));
+  expect(journal.head.seq).toBe(0);
+});
+
 test("[JOURNAL-2] a checkpoint that is due and too large to be kept fails nobody's append", async () => {
   const due: Fold<undefined> = {
     start: () => undefined,

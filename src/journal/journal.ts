@@ -36,7 +36,7 @@ export interface Appended {
 }
 
 export interface JournalOptions<T> {
-  /** Called with records when they are durable. It must not throw. */
+  /** Called with records when they are durable, or written where they are `unsynced`. It must not throw. */
   readonly written?: (records: readonly Sealed[]) => void;
   readonly leaseMs: number;
   readonly limits?: JsonLimits;
@@ -150,8 +150,9 @@ export class Journal<T = unknown> implements AsyncDisposable {
   }
 
   /**
-   * Appends records, all of them or none. Resolves when they are durable. Records are in the order in which `append`
-   * was called, so callers need not wait for each other; appends under way at the same time share a sync.
+   * Appends records, all of them or none. Resolves when they are durable, unless they are `unsynced`. Records are in the
+   * order in which `append` was called, so callers need not wait for each other; appends under way at the same time share a
+   * sync.
    */
   append(drafts: RecordDraft | readonly RecordDraft[], options?: AppendOptions): Promise<Appended> {
     return this.#send(drafts, options, "anybody");

@@ -24,7 +24,7 @@ export interface OpenOptions<T = unknown> {
   readonly limits?: JsonLimits;
   /** Carried along the chain; see `Fold`. */
   readonly fold?: Fold<T>;
-  /** Called with records when they are durable. It must not throw. */
+  /** Called with records when they are durable, or written where they are `unsynced`. It must not throw. */
   readonly written?: (records: readonly Sealed[]) => void;
 }
 

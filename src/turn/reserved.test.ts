@@ -54,7 +54,7 @@ describe("[JOURNAL-21] what only the kernel writes", () => {
   test("the kernel's options of an append are refused", async () => {
     const { session } = await opened();
     const { head } = session.journal;
-    for (const options of [{ anchor: head }, { checkpoint: {} }, { checked: {} }])
+    for (const options of [{ anchor: head }, { checkpoint: {} }, { checked: {} }, { unsynced: true }])
       await expect(session.journal.append(said("x"), options)).rejects.toMatchObject({ code: "RECORD_RESERVED" });
     expect(session.journal.head).toEqual(head);
   });

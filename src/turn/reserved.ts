@@ -50,7 +50,7 @@ const WRITER: Readonly<Record<RecordKind, "anybody" | "kernel">> = {
 };
 
 /** What an append may be told by the kernel alone. */
-const OWN_OPTIONS = ["anchor", "checkpoint", "checked"] as const satisfies readonly (keyof AppendOptions)[];
+const OWN_OPTIONS = ["anchor", "checkpoint", "checked", "unsynced"] as const satisfies readonly (keyof AppendOptions)[];
 export type OpenAppendOptions = Omit<AppendOptions, (typeof OWN_OPTIONS)[number]>;
 
 /** Refuses what a caller of `session.append` may not write, where the session stands at that moment. */

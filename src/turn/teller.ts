@@ -64,7 +64,7 @@ export class Teller {
     });
   }
 
-  /** Records that are durable now. */
+  /** Records that are written now, and durable if anybody relies on them. */
   readonly written = (records: readonly Sealed[]): void => {
     if (this.#isHeard) for (const record of records) this.#tell(record);
   };
