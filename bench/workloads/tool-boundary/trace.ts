@@ -1,4 +1,4 @@
-import type { BlobStore, Store, WriteBatch } from "../../../src/index.ts";
+import type { BlobStore, SealedRecord, Store, WriteBatch } from "../../../src/index.ts";
 
 /** One commit: how long each text was that it wrote. */
 export type TracedCommit = readonly number[];
@@ -16,13 +16,20 @@ export function heard(store: Store, hear: (commit: TracedCommit) => void): Store
       return ref;
     },
   });
-  return replacing(store, {
+  // Written out: this stands in the time that is measured, and a proxy would be asked for every member of every call.
+  return {
+    durability: store.durability,
+    owner: store.owner,
     blobs,
-    commit: (batch: WriteBatch) => {
+    isDead: (owner) => store.isDead(owner),
+    reading: (use) => store.reading(use),
+    commit: (batch) => {
       hear(bytesIn(batch, beside));
       return store.commit(batch);
     },
-  });
+    shrink: () => store.shrink(),
+    close: () => store.close(),
+  };
 }
 
 /** The same object but for some of its members: classes with private fields cannot be copied. */
@@ -43,8 +50,12 @@ function bytesIn(batch: WriteBatch, beside: Map<string, number>): TracedCommit {
     beside.delete(name);
     return size;
   };
-  const records = batch.records.map((record) =>
-    Object.values(record).reduce<number>((sum, value) => sum + (typeof value === "string" ? value.length : 8), 0),
-  );
+  const records = batch.records.map(sizeOf);
   return [...records, ...batch.blobs.map(({ ref, bytes }) => bytes?.length ?? takenFrom(ref.name))];
+}
+
+/** Texts by their length, and eight bytes for a number. */
+function sizeOf({ kind, at, salt, bodyDigest, prev, hash, body }: SealedRecord): number {
+  const header = kind.length + at.length + salt.length + bodyDigest.length + prev.length + hash.length;
+  return header + (body?.length ?? 0) + 16;
 }
