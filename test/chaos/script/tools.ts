@@ -66,6 +66,9 @@ export type News =
   | { readonly is: "began"; readonly call: string }
   | { readonly is: "returned"; readonly call: string }
   | { readonly is: "noted"; readonly call: string; readonly text: string }
+  /** A part of what it does begins; later it is over, kept or taken back. */
+  | { readonly is: "part-begun"; readonly call: string }
+  | { readonly is: "part-over"; readonly call: string; readonly kept: boolean }
   /** An op went through. When the call had ended by then, it should not have. */
   | { readonly is: "did"; readonly call: string; readonly op: Op["op"] }
   | { readonly is: "effect"; readonly call: string; readonly id: string; readonly got: string };
@@ -183,10 +186,13 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     return undefined;
   },
   attempt: async ({ how, keep, ops }, call, stage, said) => {
+    stage.hear({ is: "part-begun", call: call.id });
+    const over = () => stage.hear({ is: "part-over", call: call.id, kept: keep });
     if (how === "savepoint") {
       const savepoint = call.savepoint();
       await act(ops, call, stage, said);
       if (!keep) savepoint.rollback();
+      over();
       return undefined;
     }
     try {
@@ -197,6 +203,7 @@ const DO: { readonly [K in Op["op"]]: Doing<K> } = {
     } catch (error) {
       if (!(error instanceof GivenUp)) throw error;
     }
+    over();
     return undefined;
   },
   inner: async ({ tool, script }, call) => {

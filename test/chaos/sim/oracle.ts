@@ -40,6 +40,8 @@ export class Oracle {
   /** Of each call's last attempt: what it noted, and the effects that it got. */
   readonly #notes = new Map<string, string[]>();
   readonly #got = new Map<string, Set<string>>();
+  /** What each had got when the parts that it is in began, the innermost last. */
+  readonly #gotBefore = new Map<string, ReadonlySet<string>[]>();
   /** Calls that succeeded, in whichever session: a fork closes for itself those that were open where it began. */
   readonly #succeeded = new Set<string>();
   readonly #outside: Outside[] = [];
@@ -122,6 +124,7 @@ export class Oracle {
       this.#notes.set(call, []);
       for (const asker of this.#got.keys()) if (asker.startsWith(`${call}.`)) this.#got.delete(asker);
       this.#got.set(call, new Set());
+      this.#gotBefore.delete(call);
       this.#working.add(call);
       if (!this.#isKnown(call)) this.wrong.push(`call ${call} began before it was written down`);
       if (this.#hosted.has(call) || this.#told(({ open }) => MAY_LEAVE.has(open.get(call)?.tool ?? "")))
@@ -130,6 +133,8 @@ export class Oracle {
     if (news.is === "returned" && call === news.call) this.#working.delete(call);
     if (call === news.call && (news.is === "began" || news.is === "returned"))
       this.#returned[news.is === "began" ? "delete" : "add"](call);
+    if (news.is === "part-begun") this.#partBegun(news.call);
+    if (news.is === "part-over") this.#partOver(news.call, news.kept);
     if (news.is === "effect") this.#heardOf(news.call, news.id, news.got.startsWith("did "));
     if (news.is === "noted") this.#notes.get(call)?.push(news.text);
     // One that another process closed after a crash or a long sleep cannot know; its commit will be refused.
@@ -155,6 +160,17 @@ export class Oracle {
     const got = this.#got.get(asker) ?? new Set();
     this.#got.set(asker, got);
     got[did ? "add" : "delete"](id);
+  }
+
+  #partBegun(asker: string): void {
+    const before = this.#gotBefore.get(asker) ?? [];
+    this.#gotBefore.set(asker, [...before, new Set(this.#got.get(asker))]);
+  }
+
+  /** What it got in a part that it took back it has not got, also when it had asked for the same before, in vain. */
+  #partOver(asker: string, kept: boolean): void {
+    const before = this.#gotBefore.get(asker)?.pop();
+    if (!kept && before !== undefined) this.#got.set(asker, new Set(before));
   }
 
   /** Itself, or a call inside it that did not lose it with its own failure. */
