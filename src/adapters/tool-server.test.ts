@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { hanging } from "../../test/support/calls.ts";
 import { opened } from "../../test/support/durable.ts";
 import { settle } from "../../test/support/stores.ts";
 import { defineTool, type Tool, toolResult } from "../index.ts";
@@ -129,21 +130,13 @@ test("[MCP-17] when served tools are closed no call of a client stays open, and 
     asked.resolve();
     return new Promise<boolean>(() => {});
   };
-  const begun = Promise.withResolvers<void>();
   const ran: string[] = [];
-  const slow = defineTool({
-    name: "slow",
-    access: "write",
-    run: () => {
-      begun.resolve();
-      return new Promise(() => {});
-    },
-  });
+  const { tool: slow, reached } = hanging("slow", "write");
   const deploy = defineTool({ name: "deploy", access: "write", approval: true, run: () => void ran.push("ran") });
   const { says, server, session } = await host({ consents }, [slow, deploy]);
   await says({ id: 1, method: "tools/call", params: { name: "slow" } });
   await says({ id: 2, method: "tools/call", params: { name: "deploy" } });
-  await Promise.all([begun.promise, asked.promise]);
+  await Promise.all([reached, asked.promise]);
   await server.close(); // this line does not say that it is closed
   expect(session.openCalls).toEqual([]);
   expect((await session.callRecords()).map(({ outcome_summary }) => outcome_summary.ok)).toEqual([false, false]);

@@ -514,13 +514,7 @@ describe("OpenTelemetry", () => {
   });
 
   test("[TELEMETRY-7] a sub-agent's turn is nested in the call that it works for, in whichever session that is", async () => {
-    const spans = new InMemorySpanExporter();
-    const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
-    const own = {
-      ...api,
-      trace: { getTracer: tracers.getTracer.bind(tracers), setSpan: api.trace.setSpan.bind(api.trace) },
-    };
-    const telemetry = { sinks: [openTelemetry(own as never, { metrics: false })] };
+    const { spans, telemetry } = ownSpans();
     const model = scripted([{ calls: [call("step", { n: "a" })] }, { text: "did it" }]);
     const agents = [{ name: "helper", description: "helps", model }];
     const { session } = await opened(undefined, { tools: [step], agents, telemetry } as never);
@@ -546,13 +540,7 @@ describe("OpenTelemetry", () => {
   });
 
   test("[TELEMETRY-12] sees a turn that failed as an error, and one that was stopped as none", async () => {
-    const spans = new InMemorySpanExporter();
-    const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
-    const own = {
-      ...api,
-      trace: { getTracer: tracers.getTracer.bind(tracers), setSpan: api.trace.setSpan.bind(api.trace) },
-    };
-    const telemetry = { sinks: [openTelemetry(own as never, { metrics: false })] };
+    const { spans, telemetry } = ownSpans();
     const { session } = await opened(undefined, { tools: [step], telemetry } as never);
     const model = scripted([{ fault: "refused-request" }, { text: "cut", stop: "length" }]);
     for (const status of ["failed", "stopped"])
@@ -719,3 +707,14 @@ describe("OpenTelemetry", () => {
     });
   });
 });
+
+/** The spans that one kernel makes, apart from those of its neighbours. */
+function ownSpans() {
+  const spans = new InMemorySpanExporter();
+  const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+  const own = {
+    ...api,
+    trace: { getTracer: tracers.getTracer.bind(tracers), setSpan: api.trace.setSpan.bind(api.trace) },
+  };
+  return { spans, telemetry: { sinks: [openTelemetry(own as never, { metrics: false })] } };
+}

@@ -111,12 +111,7 @@ describe("an effect", () => {
   });
 
   test("[TX-24] [TX-25] asked for while its end is being written down is joined, and stays for whoever joined it", async () => {
-    const { did, spec } = bank();
-    const ledger = new ListLedger();
-    const book = new EffectBook(ledger, new FixedClock());
-    const tool = paying(spec);
-    const request = (callId: string) =>
-      book.run({ tool, callId, name: "payment", args: { n: 1 }, key: "a", signal: new AbortController().signal });
+    const { did, spec, ledger, book, request } = booked();
     const written = Promise.withResolvers<void>();
     ledger.effectDone = () => written.promise;
     const first = request("c1");
@@ -130,12 +125,7 @@ describe("an effect", () => {
   });
 
   test("[TX-24] whose beginning could not be written down is relied on by nobody", async () => {
-    const { did, spec } = bank();
-    const ledger = new ListLedger();
-    const book = new EffectBook(ledger, new FixedClock());
-    const tool = paying(spec);
-    const request = (callId: string) =>
-      book.run({ tool, callId, name: "payment", args: { n: 1 }, key: "a", signal: new AbortController().signal });
+    const { did, ledger, book, request } = booked();
     ledger.failOn = "effect-opened";
     const both = [request("c1"), request("c2")];
     expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
@@ -677,3 +667,14 @@ describe("an effect whose second life", () => {
     expect((await transactions.run({ id: "c1", name: "charge", input: { keys: ["a"] } })).output).toEqual([null]);
   });
 });
+
+/** A book of effects without calls around it. */
+function booked() {
+  const { did, spec } = bank();
+  const ledger = new ListLedger();
+  const book = new EffectBook(ledger, new FixedClock());
+  const tool = paying(spec);
+  const request = (callId: string) =>
+    book.run({ tool, callId, name: "payment", args: { n: 1 }, key: "a", signal: new AbortController().signal });
+  return { did, spec, ledger, book, request };
+}

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Model, ModelRequest } from "../contracts/model.ts";
 import type { Script, ScriptStep } from "../records/script.ts";
 import { defineTool } from "../transaction/tool.ts";
-import { quiet } from "../../test/support/calls.ts";
+import { hanging, quiet } from "../../test/support/calls.ts";
 import { kernel, look, opened, OPTIONS, run, step } from "../../test/support/durable.ts";
 import { scripted, watch } from "../../test/support/loop.ts";
 import { outcomes } from "../../test/support/planning.ts";
@@ -62,20 +62,6 @@ function dyingAfter(what: string, disk: MemoryDisk, options: SessionOptions) {
     },
   });
   return { holdfast: new Holdfast({ ...rest, store: dying }, options), store };
-}
-
-/** A tool that never ends, and tells when it has begun. */
-function hanging(name: string) {
-  const { promise: reached, resolve } = Promise.withResolvers<void>();
-  const tool = defineTool({
-    name,
-    access: "read",
-    run: () => {
-      resolve();
-      return new Promise(() => {});
-    },
-  });
-  return { tool, reached };
 }
 
 /** What is left to open again of a process that died in the middle of a rewind of a session with a child. */
@@ -243,20 +229,12 @@ describe("a call that is discarded", () => {
   });
 
   test("[AGENT-2] [AGENT-6] a stop reaches it, and what it had done goes", async () => {
-    const began = Promise.withResolvers<void>();
-    const hangs = defineTool({
-      name: "hangs",
-      access: "read",
-      run: () => {
-        began.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: hangs, reached } = hanging("hangs");
     const says = [steps("a"), { calls: [{ name: "hangs", input: {} }] }];
     const { session, holdfast } = await withHelper(says, {}, { tools: [step, hangs] });
     const stop = new AbortController();
     const turn = watch(session.run("go", { model: scripted([delegates("t"), { text: "x" }]), signal: stop.signal }));
-    await began.promise;
+    await reached;
     stop.abort();
     const { end } = await turn;
     expect(end.status).toBe("aborted");
@@ -286,18 +264,10 @@ describe("a call that is discarded", () => {
   });
 
   test("[AGENT-11] its own journal has the turn to its end, also when it was stopped", async () => {
-    const begun = Promise.withResolvers<void>();
-    const hang = defineTool({
-      name: "hang",
-      access: "write",
-      run: () => {
-        begun.resolve();
-        return new Promise<never>(() => {});
-      },
-    });
+    const { tool: hang, reached } = hanging("hang", "write");
     const one = await withHelper([{ calls: [{ name: "hang", input: {} }] }], {}, { tools: [hang] });
     const turn = watch(one.session.run("go", { model: scripted([delegates("wait")]) }));
-    await begun.promise;
+    await reached;
     await one.session.close();
     expect((await turn).end.status).toBe("aborted");
     const told = await Promise.all(

@@ -124,3 +124,17 @@ export function writes<I = unknown>(name: string, run: Run<I>, more: Partial<Too
 export async function quiet(): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
 }
+
+/** A tool that never ends, and tells when it has begun. */
+export function hanging(name: string, access: "read" | "write" = "read") {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  const tool = defineTool({
+    name,
+    access,
+    run: () => {
+      resolve();
+      return new Promise(() => {});
+    },
+  });
+  return { tool, reached };
+}

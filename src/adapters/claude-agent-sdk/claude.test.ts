@@ -5,6 +5,7 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { defineTool, finished, type Session, type SessionOptions, toolResult } from "../../index.ts";
 import { startProviderServer } from "../../testing/entry.ts";
+import { hanging } from "../../../test/support/calls.ts";
 import { scripted } from "../../../test/support/loop.ts";
 import { collect } from "../../../test/support/stores.ts";
 import { largePicture, PNG } from "../../../test/support/pictures.ts";
@@ -143,20 +144,12 @@ describe("the session's tools", () => {
   });
 
   test("[CLAUDE-1] a stop of the client, and its going, stop the call", async () => {
-    const began = Promise.withResolvers<void>();
-    const slow = defineTool({
-      name: "slow",
-      access: "write",
-      run: () => {
-        began.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: slow, reached } = hanging("slow", "write");
     const { host, session } = await hosted({}, { tools: [slow] });
     const client = await clientOf(host);
     const stop = new AbortController();
     const running = client.callTool({ name: "slow", arguments: {} }, { signal: stop.signal });
-    await began.promise;
+    await reached;
     stop.abort();
     await expect(running).rejects.toThrow(/abort/i);
     await expect.poll(async () => (await closings(session)).map(({ status }) => status), SOON).toEqual(["canceled"]);
@@ -649,20 +642,12 @@ describe("a host that does not wait", () => {
   });
 
   test("[CLAUDE-18] for the session's tools finds their calls closed when it has left", async () => {
-    const began = Promise.withResolvers<void>();
-    const slow = defineTool({
-      name: "slow",
-      access: "write",
-      run: () => {
-        began.resolve();
-        return new Promise(() => {});
-      },
-    });
+    const { tool: slow, reached } = hanging("slow", "write");
     const { host, session } = await hosted({}, { tools: [slow] });
     const client = await clientOf(host);
     const running = client.callTool({ name: "slow", arguments: {} });
     running.catch(() => {});
-    await began.promise;
+    await reached;
     await host.leave();
     expect(session.openCalls).toEqual([]);
     expect(await closings(session)).toMatchObject([{ status: "canceled" }]);
